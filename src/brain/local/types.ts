@@ -1,0 +1,106 @@
+/** What the phone's models show the rest of the app: catalogue rows, their state, the engines. */
+import type { Brain } from '../brain.ts';
+
+export type EngineName = 'webllm' | 'wllama';
+
+/** One model on one engine; a row of the catalogue or of `models/index.json` beside the app. */
+export interface CatalogueRow {
+  /** Stable id, e.g. `gemma3-270m-tools.webllm`. */
+  readonly id: string;
+  readonly label: string;
+  readonly engine: EngineName;
+  readonly family: 'gemma3';
+  /** One line: what it is good at, where it comes from. */
+  readonly note: string;
+  /** Files to fetch, relative to `base`; bytes and SHA-256 (hex) where known. */
+  readonly files: readonly { path: string; bytes?: number; sha256?: string }[];
+  /** Absolute URL of the folder that holds the files, with a trailing slash. */
+  readonly base: string;
+  readonly licence: { readonly name: string; readonly url: string };
+  readonly contextTokens: number;
+  readonly maxTools: number;
+  /** Bytes of memory needed to run it, about. */
+  readonly memory: number;
+  /** Served from beside the app. */
+  readonly beside: boolean;
+}
+
+export type ModelStatus =
+  | { readonly kind: 'absent' }
+  | {
+      readonly kind: 'downloading';
+      readonly received: number;
+      readonly total: number;
+      readonly bytesPerSecond: number;
+    }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'loading'; readonly fraction: number | null }
+  | { readonly kind: 'warm' }
+  | { readonly kind: 'failed'; readonly message: string; readonly advice: string };
+
+export interface ModelView {
+  readonly row: CatalogueRow;
+  readonly status: ModelStatus;
+  /** Bytes on this phone. */
+  readonly stored: number;
+  /** Set where this browser cannot run it: why, as a sentence. */
+  readonly unfit?: string;
+}
+
+/** Owns downloads, storage and the one model in memory. */
+export interface Models {
+  /** Catalogue rows and those that `models/index.json` beside the app lists; best first. */
+  list(): Promise<readonly ModelView[]>;
+  /** Resolves when it is stored and verified, or failed, or cancelled; never rejects. */
+  download(id: string): Promise<void>;
+  cancel(id: string): void;
+  remove(id: string): Promise<void>;
+  /** Frees the memory; the files stay. */
+  unload(): Promise<void>;
+  /** The brain of a stored model; it loads on first use. Null where it is not stored. */
+  brain(id: string): Promise<Brain | null>;
+  subscribe(listener: () => void): () => void;
+}
+
+/** Token sampling; temperature 0 is greedy. */
+export interface Sampling {
+  readonly temperature: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly seed?: number;
+}
+
+export interface GenerateRequest {
+  /**
+   * The whole conversation rendered by the dialect, cut where a reply of the model begins and ends:
+   * even entries are prompt text, odd ones what the model said. The engine keeps what it has cached.
+   */
+  readonly prompt: readonly string[];
+  /** Grammar in the engine's own notation (EBNF for WebLLM, GBNF for wllama), or null. */
+  readonly grammar: string | null;
+  readonly stop: readonly string[];
+  readonly maxTokens: number;
+  readonly sampling: Sampling;
+}
+
+export type EngineEvent =
+  | { readonly type: 'prefill'; readonly fraction: number | null }
+  | { readonly type: 'token'; readonly text: string }
+  | {
+      readonly type: 'done';
+      readonly reason: 'stop' | 'length' | 'aborted';
+      readonly promptTokens: number;
+      readonly cachedTokens: number;
+      readonly outputTokens: number;
+    };
+
+/** An engine in its worker. Errors thrown here are typed by `local/errors.ts`. */
+export interface LocalEngine {
+  load(
+    row: CatalogueRow,
+    onProgress: (fraction: number | null) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
+  unload(): Promise<void>;
+}

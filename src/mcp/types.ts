@@ -1,0 +1,157 @@
+/** What the MCP host gives the rest of the app: tools to offer, one way to call them, servers. */
+import type { JsonSchema } from '../brain/brain.ts';
+import type {
+  DayReading,
+  Outcome,
+  ServerRecord,
+  ToolAnnotations,
+  ToolDefinition,
+} from '../store/records.ts';
+
+/** A tool of one server, as the loop and the gate see it. */
+export interface Tool {
+  readonly server: string;
+  readonly serverName: string;
+  readonly name: string;
+  /** Unique over all servers, `[A-Za-z0-9_]`, at most 64 characters; only the toolbox turns it back. */
+  readonly modelName: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly annotations: ToolAnnotations;
+  /** SHA-256 of the canonical definition, hex. */
+  readonly pin: string;
+  /** On the phone itself, not on a remote server. */
+  readonly local: boolean;
+  /** The read-only hint, believed: set only where the server is trusted or is the phone. */
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+  /** Its results keep the conversation on the phone. */
+  readonly private: boolean;
+}
+
+export interface Offer {
+  /** Best first. */
+  readonly tools: readonly Tool[];
+  /** BM25 score of the best tool; 0 where nothing matched. */
+  readonly best: number;
+  /** Tools that are on but did not fit. */
+  readonly omitted: number;
+}
+
+export interface OfferBudget {
+  readonly maxTools: number;
+  /** Tokens that the tools' descriptions may take together. */
+  readonly maxTokens: number;
+  /** Counts what one tool costs this model. */
+  readonly cost: (tool: Tool) => number;
+}
+
+/** A call bound to a tool, its days resolved, its arguments valid. */
+export interface BoundCall {
+  readonly callId: string;
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly days: readonly DayReading[];
+}
+
+export type Binding =
+  | { readonly ok: true; readonly call: BoundCall }
+  /** `error` is a sentence that the model can act on. */
+  | { readonly ok: false; readonly error: string };
+
+export interface CallProgress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface Toolbox {
+  /** Tools that fit a request, from the stored lists: no network. */
+  offer(request: string, budget: OfferBudget): Promise<Offer>;
+  /**
+   * Turns what a model wrote into a call: the tool by its model name among `offered`, days in words
+   * against the phone's clock, arguments against the schema.
+   */
+  bind(
+    call: { id: string; name: string; args: Readonly<Record<string, unknown>> | null; raw: string },
+    offered: readonly Tool[],
+    now: Date,
+  ): Binding;
+  /** The tool of a stored call, if it still exists with that pin. */
+  find(server: string, tool: string, pin: string): Promise<Tool | null>;
+  /**
+   * Calls it; never throws. `signal` aborts the call at the server as well (cancelled notification).
+   * Only a read-only or idempotent call is tried again by itself.
+   */
+  call(
+    call: BoundCall,
+    signal: AbortSignal,
+    onProgress?: (progress: CallProgress) => void,
+  ): Promise<Outcome>;
+}
+
+/** Why a server could not be used; every kind has its own sentence. */
+export interface HostError {
+  readonly code:
+    | 'bad-url'
+    | 'offline'
+    | 'unreachable'
+    | 'cors'
+    | 'auth'
+    | 'forbidden'
+    | 'not-mcp'
+    | 'server'
+    | 'rate'
+    | 'protocol'
+    | 'timeout'
+    | 'internal';
+  readonly message: string;
+  readonly advice: string;
+  readonly detail?: string;
+}
+
+export interface ServerTool extends ToolDefinition {
+  readonly pin: string;
+  readonly on: boolean;
+}
+
+export interface ServerView {
+  readonly record: ServerRecord;
+  /** True for the in-page server of the phone's tools. */
+  readonly local: boolean;
+  readonly status: 'idle' | 'connecting' | 'connected' | 'failed';
+  readonly tools: readonly ServerTool[];
+  /** When the list was fetched; null: there is none yet. */
+  readonly listedAt: number | null;
+  readonly stale: boolean;
+}
+
+export interface Host {
+  /** Every server, the phone's own first. */
+  list(): Promise<readonly ServerView[]>;
+  /** Connects, lists the tools, stores the server. Nothing is stored where it fails. */
+  add(input: {
+    url: string;
+    key?: string;
+    keyHeader?: string;
+    name?: string;
+  }): Promise<
+    | { readonly ok: true; readonly server: ServerRecord }
+    | { readonly ok: false; readonly error: HostError }
+  >;
+  /** Renews the stored list; the stored one stays where it fails. */
+  refresh(
+    id: string,
+  ): Promise<{ readonly ok: true } | { readonly ok: false; readonly error: HostError }>;
+  update(
+    id: string,
+    change: Partial<Pick<ServerRecord, 'name' | 'enabled' | 'trustHints' | 'private'>>,
+  ): Promise<void>;
+  /** Removes it with its key and its list. */
+  remove(id: string): Promise<void>;
+  setTool(id: string, tool: string, on: boolean): Promise<void>;
+  /** Called after every change of a server, its status or its list. */
+  subscribe(listener: () => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,319 @@
+/**
+ * What is kept in IndexedDB, as types and nothing else. A turn is its parts: every event is a part
+ * of a message, stored in order, and the screen and the model's history are both drawn from them.
+ */
+
+export type Mode = 'phone' | 'auto' | 'cloud';
+
+export interface Conversation {
+  readonly id: string;
+  readonly title: string;
+  /** Milliseconds since the epoch, like every time here. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly mode: Mode;
+  /** What is typed and not sent. */
+  readonly draft: string;
+  /** Messages typed while a turn ran, in order. */
+  readonly queue: readonly string[];
+  /** True once it holds a result of a private server: Auto keeps it on the phone. */
+  readonly private: boolean;
+  readonly pinned: boolean;
+}
+
+export type TurnState =
+  /** A tab is, or was, at work on it. Without a live owner: interrupted. */
+  | 'running'
+  /** Ended with an answer. */
+  | 'done'
+  /** The person stopped it. */
+  | 'stopped'
+  /** A limit or an error ended it; its last notice says which. */
+  | 'paused';
+
+export interface Message {
+  readonly id: string;
+  readonly conversation: string;
+  /** Place in the conversation, from 0, without gaps. */
+  readonly seq: number;
+  readonly role: 'user' | 'assistant';
+  readonly createdAt: number;
+  /** Of an assistant message; a user's message is always `done`. */
+  readonly state: TurnState;
+}
+
+export interface TextPart {
+  readonly kind: 'text';
+  readonly step: number;
+  readonly text: string;
+}
+export interface ThinkingPart {
+  readonly kind: 'thinking';
+  readonly step: number;
+  readonly text: string;
+}
+
+/** Opens a step: which brain takes it, and which rule decided. */
+export interface RoutePart {
+  readonly kind: 'route';
+  readonly step: number;
+  readonly place: 'phone' | 'cloud';
+  readonly brain: string;
+  readonly label: string;
+  /** Short name of the deciding rule, e.g. `mode`, `offline`, `window`, `bad-call`. */
+  readonly rule: string;
+  /** The reason, as a sentence for the person. */
+  readonly reason: string;
+  /** Model names of the tools that this step was offered. */
+  readonly offered: readonly string[];
+}
+
+/** Closes a step: how it ended and what it cost. A step without one was cut off. */
+export interface StepPart {
+  readonly kind: 'step';
+  readonly step: number;
+  readonly end: 'stop' | 'calls' | 'length' | 'aborted' | 'error';
+  readonly usage: {
+    readonly promptTokens?: number;
+    readonly cachedTokens?: number;
+    readonly outputTokens?: number;
+    readonly firstTokenMs?: number;
+    readonly tokensPerSecond?: number;
+    readonly cost?: number;
+  };
+  /** The exact text that left the phone, and the host it went to; only of a cloud's step. */
+  readonly sent?: { readonly to: string; readonly text: string };
+  /** Of a step that failed: what the notice said, for the report. */
+  readonly error?: string;
+}
+
+/** What a day in words was taken for. */
+export interface DayReading {
+  /** Name of the argument. */
+  readonly argument: string;
+  /** As the model passed it, e.g. "next Friday". */
+  readonly said: string;
+  /** As the tool gets it, e.g. "2026-12-04". */
+  readonly value: string;
+  /** For the person, e.g. "Friday, 4 December". */
+  readonly shown: string;
+}
+
+export type CallState =
+  | 'proposed'
+  | 'asked'
+  | 'allowed'
+  /** The person said no. */
+  | 'denied'
+  /** A rule said no. */
+  | 'refused'
+  /** It has been sent; without an outcome nobody knows whether it took effect. */
+  | 'running'
+  | 'done';
+
+export interface CallPart {
+  readonly kind: 'call';
+  readonly step: number;
+  readonly callId: string;
+  readonly server: string;
+  readonly serverName: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly modelName: string;
+  /** Fingerprint of the definition under which it was proposed. */
+  readonly pin: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly days: readonly DayReading[];
+  /** True where a trusted hint says that the call changes nothing. */
+  readonly readOnly: boolean;
+  readonly state: CallState;
+  /** Why it was asked or refused, as a sentence. */
+  readonly why?: string;
+  /** The person's reason for a no. */
+  readonly reason?: string;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly outcome?: Outcome;
+}
+
+/** A call that could not be bound to an offered tool or failed its schema; it never ran. */
+export interface BadCallPart {
+  readonly kind: 'badcall';
+  readonly step: number;
+  readonly callId: string;
+  readonly name: string;
+  readonly raw: string;
+  /** What is wrong, as a sentence that the model can act on. */
+  readonly error: string;
+}
+
+export type NoticeAction = 'continue' | 'retry' | 'cloud' | 'models' | 'keys' | 'servers';
+
+/** A sentence to the person: a limit, an error, a hand-over. */
+export interface NoticePart {
+  readonly kind: 'notice';
+  readonly step: number;
+  /** E.g. `limit-steps`, `handover`, `brain-auth`. */
+  readonly code: string;
+  readonly text: string;
+  readonly advice?: string;
+  readonly action?: NoticeAction;
+  readonly detail?: string;
+}
+
+export type Part =
+  TextPart | ThinkingPart | RoutePart | StepPart | CallPart | BadCallPart | NoticePart;
+
+/** One piece of a tool's result, as MCP's ContentBlock. Untrusted. */
+export type ContentBlock = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** How a call ended. Exactly one of these; `unknown` means that it may have taken effect. */
+export type Outcome =
+  | {
+      readonly kind: 'result';
+      readonly content: readonly ContentBlock[];
+      readonly structured?: unknown;
+    }
+  | { readonly kind: 'tool_error'; readonly content: readonly ContentBlock[] }
+  | {
+      readonly kind: 'unavailable';
+      readonly code: string;
+      readonly message: string;
+      readonly advice: string;
+    }
+  | { readonly kind: 'timeout'; readonly message: string; readonly advice: string }
+  | { readonly kind: 'unknown'; readonly message: string; readonly advice: string };
+
+/** MCP tool annotations: hints from the server, not trusted until the person trusts the server. */
+export interface ToolAnnotations {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+/** A tool exactly as its server published it. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly annotations?: ToolAnnotations;
+}
+
+export interface ServerRecord {
+  readonly id: string;
+  /** Shown to the person; the server's own title until renamed. */
+  readonly name: string;
+  /** The endpoint, or `phone:` for the in-page server. */
+  readonly url: string;
+  readonly addedAt: number;
+  /** Off: its tools are not offered and no connection is made. */
+  readonly enabled: boolean;
+  /** The server's read-only and idempotent hints are believed. */
+  readonly trustHints: boolean;
+  /** Results keep the conversation on the phone. */
+  readonly private: boolean;
+  /** Name of the header that carries the key in the vault, e.g. `Authorization`. */
+  readonly keyHeader?: string;
+  /** Which protocol era answered, and when that was found out. */
+  readonly era?: { readonly kind: 'modern' | 'legacy'; readonly at: number };
+  readonly lastError?: {
+    readonly at: number;
+    readonly code: string;
+    readonly message: string;
+    readonly advice: string;
+  };
+}
+
+export interface ToolListRecord {
+  readonly server: string;
+  readonly fetchedAt: number;
+  /** Time to live in milliseconds. */
+  readonly ttlMs: number;
+  readonly tools: readonly (ToolDefinition & { readonly pin: string })[];
+  /** Names that the person turned off. */
+  readonly off: readonly string[];
+}
+
+export interface Grant {
+  readonly id: string;
+  readonly server: string;
+  readonly tool: string;
+  /** It holds for one definition. */
+  readonly pin: string;
+  /** Absent: always, in every conversation. */
+  readonly conversation?: string;
+  readonly verdict: 'allow' | 'deny';
+  readonly createdAt: number;
+}
+
+/** A person's answer to one question; written once, by call id. */
+export interface Decision {
+  readonly callId: string;
+  readonly conversation: string;
+  readonly allow: boolean;
+  readonly scope: 'once' | 'conversation' | 'always';
+  readonly reason?: string;
+  readonly at: number;
+}
+
+export interface Reminder {
+  readonly id: string;
+  readonly text: string;
+  /** When it is due. */
+  readonly at: number;
+  readonly createdAt: number;
+  readonly state: 'waiting' | 'shown' | 'dismissed';
+}
+
+export type CloudKind = 'openai' | 'anthropic' | 'gemini';
+
+/** A way to a cloud model. The key is in the vault under `cloud:<id>`. */
+export interface CloudAccount {
+  readonly id: string;
+  readonly kind: CloudKind;
+  /** Which preset made it, e.g. `openrouter`. */
+  readonly preset: string;
+  readonly label: string;
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly contextTokens: number;
+}
+
+/** A model on this phone: what is known of it beyond the catalogue. */
+export interface ModelRecord {
+  readonly id: string;
+  readonly state: 'downloading' | 'ready' | 'failed';
+  readonly bytes: number;
+  readonly updatedAt: number;
+  readonly error?: string;
+}
+
+export interface Settings {
+  readonly theme: 'system' | 'light' | 'dark';
+  /** The mode of a new conversation. */
+  readonly mode: Mode;
+  /** The model that Phone uses, by catalogue id. */
+  readonly phoneModel: string | null;
+  /** The account that Cloud uses. */
+  readonly cloudAccount: string | null;
+  readonly firstRunDone: boolean;
+  /** Whether storage was made persistent; null: not asked yet. */
+  readonly persisted: boolean | null;
+  /** The person closed the install prompt. */
+  readonly installDismissed: boolean;
+  readonly limits: TurnLimits;
+}
+
+export interface TurnLimits {
+  readonly steps: number;
+  readonly calls: number;
+  /** Equal calls (same tool, same arguments) in one turn. */
+  readonly equalCalls: number;
+  /** Without the time that a person is asked. */
+  readonly ms: number;
+  readonly tokens: number;
+}

@@ -1,0 +1,154 @@
+/** The store's surface: tables as small typed objects. `openStore` (open.ts) makes one. */
+import type {
+  CloudAccount,
+  Conversation,
+  Decision,
+  Grant,
+  Message,
+  ModelRecord,
+  Part,
+  Reminder,
+  ServerRecord,
+  Settings,
+  ToolListRecord,
+} from './records.ts';
+
+/** Names of the tables whose changes other tabs hear of. */
+export type Topic =
+  | 'conversations'
+  | 'messages'
+  | 'servers'
+  | 'lists'
+  | 'grants'
+  | 'decisions'
+  | 'reminders'
+  | 'accounts'
+  | 'models'
+  | 'settings'
+  | 'secrets';
+
+export interface Change {
+  readonly topic: Topic;
+  /** Key of what changed: a conversation's id for messages, a call id for decisions, … */
+  readonly key: string;
+  /** True where another tab made it. */
+  readonly remote: boolean;
+}
+
+/** Keeps tabs in step: every write is announced here and, over BroadcastChannel, in other tabs. */
+export interface Changes {
+  subscribe(listener: (change: Change) => void): () => void;
+  announce(topic: Topic, key: string): void;
+}
+
+/** The browser refused a write for want of room. Nothing was stored by that write. */
+export class QuotaError extends Error {
+  override readonly name = 'QuotaError';
+}
+
+export interface Table<T> {
+  get(key: string): Promise<T | undefined>;
+  all(): Promise<T[]>;
+  put(record: T): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** Reads, changes and writes in one transaction; undefined from `change` leaves it as it is. */
+  update(key: string, change: (old: T) => T | undefined): Promise<T | undefined>;
+}
+
+export interface ConversationHit {
+  readonly conversation: Conversation;
+  /** Words around the first match, or the first words of the last message. */
+  readonly excerpt: string;
+}
+
+export interface ConversationTable extends Table<Conversation> {
+  /** Newest first, pinned before others. */
+  list(): Promise<Conversation[]>;
+  /** Conversations whose title or text holds every word of the query, in any case. */
+  search(query: string, signal?: AbortSignal): Promise<ConversationHit[]>;
+  /** Deletes it with its messages, parts and decisions. */
+  deleteWhole(id: string): Promise<void>;
+}
+
+export interface MessageTable {
+  /** Messages of a conversation in order, without their parts. */
+  list(conversation: string): Promise<Message[]>;
+  /** The parts of every message of a conversation, by message id, in order. */
+  partsOf(conversation: string): Promise<Map<string, Part[]>>;
+  parts(message: string): Promise<Part[]>;
+  /**
+   * Adds a message behind the last one, with its parts, in one transaction; the store gives the seq.
+   */
+  add(message: Omit<Message, 'seq'>, parts: readonly Part[]): Promise<Message>;
+  setState(id: string, state: Message['state']): Promise<void>;
+  /** Writes one part of a message; the promise resolves when it is durable. */
+  putPart(message: Message, index: number, part: Part): Promise<void>;
+  /**
+   * Moves a call from `allowed` to `running` in one transaction. False where it was not `allowed`
+   * any more: then somebody else runs it.
+   */
+  claim(message: Message, index: number, startedAt: number): Promise<boolean>;
+  /** Removes a message and all behind it (edit, regenerate). */
+  truncate(conversation: string, fromSeq: number): Promise<void>;
+}
+
+export interface DecisionTable {
+  get(callId: string): Promise<Decision | undefined>;
+  /** Writes it if there is none for this call id; false where there was one. */
+  add(decision: Decision): Promise<boolean>;
+}
+
+export interface GrantTable extends Table<Grant> {
+  for(server: string, tool: string): Promise<Grant[]>;
+}
+
+export interface SettingsTable {
+  get(): Promise<Settings>;
+  set(change: Partial<Settings>): Promise<void>;
+}
+
+/** Secrets, AES-GCM encrypted under a non-extractable key. Never exported, never logged. */
+export interface Vault {
+  get(name: string): Promise<string | undefined>;
+  set(name: string, secret: string): Promise<void>;
+  delete(name: string): Promise<void>;
+  has(name: string): Promise<boolean>;
+}
+
+export interface ImportSummary {
+  readonly conversations: number;
+  readonly messages: number;
+  readonly servers: number;
+  readonly reminders: number;
+  /** Records that were here already and were kept as they are. */
+  readonly kept: number;
+}
+
+export interface Archive {
+  /** Everything but secrets, as one JSON document. */
+  export(): Promise<Blob>;
+  /** Validates all of it before anything is written, then writes in one transaction. */
+  import(
+    file: Blob,
+  ): Promise<
+    | { readonly ok: true; readonly summary: ImportSummary }
+    | { readonly ok: false; readonly message: string; readonly advice: string }
+  >;
+}
+
+export interface Store {
+  readonly changes: Changes;
+  readonly conversations: ConversationTable;
+  readonly messages: MessageTable;
+  readonly decisions: DecisionTable;
+  readonly grants: GrantTable;
+  readonly servers: Table<ServerRecord>;
+  readonly lists: Table<ToolListRecord>;
+  readonly reminders: Table<Reminder>;
+  readonly accounts: Table<CloudAccount>;
+  readonly models: Table<ModelRecord>;
+  readonly settings: SettingsTable;
+  readonly vault: Vault;
+  readonly archive: Archive;
+  close(): void;
+}
