@@ -1,8 +1,16 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { shell } from './tools/vite-shell.ts';
 
 export default defineConfig({
-  plugins: [svelte()],
-  build: { target: 'es2023', sourcemap: false, modulePreload: { polyfill: false } },
+  plugins: [svelte(), shell()],
+  build: {
+    target: 'es2023',
+    sourcemap: false,
+    manifest: true,
+    modulePreload: { polyfill: false },
+    // A file as data: is refused as a script's source, and the policy allows no font of that kind.
+    assetsInlineLimit: 0,
+  },
   worker: { format: 'es' },
 });

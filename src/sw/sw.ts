@@ -1,0 +1,132 @@
+/**
+ * The service worker: keeps the app's own files, and nothing else.
+ *
+ * Promises: after one visit every route opens without a network; big files (the engines) are kept
+ * once they were used or asked for, through updates as well; weights, other origins and anything
+ * but GET are never touched; a new version waits until the person agrees to it.
+ */
+import type { KeepAnswer, WorkerMessage } from './messages.ts';
+import { named, route, successors, type Build } from './routes.ts';
+
+declare const self: ServiceWorkerGlobalScope;
+/** Written in by the build. */
+declare const __BUILD__: Build;
+
+const BUILD = __BUILD__;
+const SHELL = `shell-${BUILD.version}`;
+/** Big files, of every build that may still be open; names hold a hash, so they never clash. */
+const LAZY = 'lazy';
+const SHELL_PREFIX = 'shell-';
+
+/** A response that may be kept: a page in place of a missing script must never be. */
+function sound(path: string, response: Response): boolean {
+  const html = response.headers.get('Content-Type')?.startsWith('text/html') ?? false;
+  return response.ok && response.type === 'basic' && (path === '/' || !html);
+}
+
+async function fetchInto(cache: Cache, path: string, mode: RequestCache): Promise<void> {
+  const response = await fetch(path, { cache: mode });
+  if (!sound(path, response)) throw new Error(`${path}: ${response.status}`);
+  await cache.put(path, response);
+}
+
+/** Hashed files of an older shell are taken over; the rest comes fresh from the network. */
+async function fillShell(): Promise<void> {
+  const cache = await caches.open(SHELL);
+  await Promise.all(
+    BUILD.shell.map(async (path) => {
+      const old = path.startsWith('/assets/') ? await caches.match(path) : undefined;
+      if (old) await cache.put(path, old);
+      else await fetchInto(cache, path, path.startsWith('/assets/') ? 'default' : 'reload');
+    }),
+  );
+}
+
+const keptPaths = async (): Promise<string[]> =>
+  (await (await caches.open(LAZY)).keys()).map((request) => new URL(request.url).pathname);
+
+async function keep(paths: readonly string[]): Promise<KeepAnswer> {
+  const cache = await caches.open(LAZY);
+  const kept: string[] = [];
+  const missing: string[] = [];
+  for (const path of paths) {
+    try {
+      if (!(await cache.match(path))) await fetchInto(cache, path, 'default');
+      kept.push(path);
+    } catch {
+      missing.push(path);
+    }
+  }
+  return { kept, missing };
+}
+
+async function install(): Promise<void> {
+  await fillShell();
+  // What worked without a network before the update works after it, or there is no update.
+  const { missing } = await keep(successors(BUILD.lazy, await keptPaths()));
+  if (missing.length > 0) throw new Error(`Could not fetch ${missing.join(', ')}`);
+}
+
+async function activate(): Promise<void> {
+  for (const name of await caches.keys())
+    if (name.startsWith(SHELL_PREFIX) && name !== SHELL) await caches.delete(name);
+  const cache = await caches.open(LAZY);
+  for (const path of await keptPaths()) if (!BUILD.lazy.includes(path)) await cache.delete(path);
+  await self.clients.claim();
+}
+
+async function fromShell(path: string, request: Request): Promise<Response> {
+  const cache = await caches.open(SHELL);
+  return (await cache.match(path)) ?? fetch(request);
+}
+
+async function fromLazy(path: string, event: FetchEvent): Promise<Response> {
+  const cache = await caches.open(LAZY);
+  const kept = await cache.match(path);
+  if (kept) return kept;
+  const response = await fetch(event.request);
+  if (sound(path, response)) {
+    // No room is no reason to fail: the file is used now and fetched again next time.
+    event.waitUntil(cache.put(path, response.clone()).catch(() => undefined));
+  }
+  return response;
+}
+
+/** A reminder's notification brings the app to the front. */
+async function open(url: string): Promise<void> {
+  const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const page = pages[0];
+  if (!page) {
+    await self.clients.openWindow(url);
+    return;
+  }
+  await page.focus();
+  page.postMessage({ type: 'open', url });
+}
+
+self.addEventListener('install', (event) => event.waitUntil(install()));
+self.addEventListener('activate', (event) => event.waitUntil(activate()));
+
+self.addEventListener('fetch', (event) => {
+  const found = route(event.request, self.location.origin, BUILD);
+  if (found.from === 'page') event.respondWith(fromShell('/', event.request));
+  else if (found.from === 'shell') event.respondWith(fromShell(found.path, event.request));
+  else if (found.from === 'lazy') event.respondWith(fromLazy(found.path, event));
+});
+
+self.addEventListener('message', (event) => {
+  const message = event.data as WorkerMessage;
+  if (message.type === 'skip-waiting') event.waitUntil(self.skipWaiting());
+  if (message.type === 'keep') {
+    const port = event.ports[0];
+    event.waitUntil(
+      keep(named(BUILD.lazy, message.names)).then((answer) => port?.postMessage(answer)),
+    );
+  }
+});
+
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const data = event.notification.data as { url?: string } | null;
+  event.waitUntil(open(data?.url ?? '/'));
+});
