@@ -1,78 +1,10 @@
 /** The one place where the rooms are joined. The screens know this surface and nothing beneath it. */
 import type { Cloud } from './brain/cloud/types.ts';
 import type { Models } from './brain/local/types.ts';
-import type { CallProgress, Host } from './mcp/types.ts';
-import type { Answer } from './policy/types.ts';
-import type {
-  CallPart,
-  Conversation,
-  Message,
-  Mode,
-  NoticeAction,
-  Part,
-  Settings,
-} from './store/records.ts';
-import type { Archive, ConversationHit, Store } from './store/store.ts';
-
-export interface MessageView {
-  readonly message: Message;
-  readonly parts: readonly Part[];
-}
-
-/** What a running turn is doing right now; for the status line. */
-export type Activity =
-  | { readonly kind: 'idle' }
-  | { readonly kind: 'routing' }
-  /** A model is being loaded or reads the prompt. */
-  | {
-      readonly kind: 'preparing';
-      readonly phase: 'load' | 'prefill';
-      readonly fraction: number | null;
-    }
-  | { readonly kind: 'thinking' }
-  | { readonly kind: 'writing' }
-  | { readonly kind: 'asking'; readonly callId: string }
-  | { readonly kind: 'calling'; readonly callId: string; readonly progress?: CallProgress }
-  /** Another tab is at work on this conversation. */
-  | { readonly kind: 'elsewhere' };
-
-export interface Question {
-  readonly call: CallPart;
-  readonly message: string;
-}
-
-export interface SessionView {
-  readonly conversation: Conversation;
-  /** A message keeps its identity while it does not change. */
-  readonly messages: readonly MessageView[];
-  readonly activity: Activity;
-  /** Open questions in order, those found after a restart included. */
-  readonly questions: readonly Question[];
-  /** Set where the last turn was cut off (killed tab) and can go on. */
-  readonly interrupted: boolean;
-}
-
-/** One open conversation. */
-export interface Session {
-  view(): SessionView;
-  /** Called after every change, at most once a frame. */
-  subscribe(listener: (view: SessionView) => void): () => void;
-  /** Stores the words, then runs a turn; while one runs they queue. */
-  send(text: string, options?: { place?: 'phone' | 'cloud' }): Promise<void>;
-  /** Takes a queued message out, e.g. to edit it. */
-  unqueue(index: number): Promise<void>;
-  stop(): void;
-  /** Goes on with a turn that was cut off, stopped, or ended by a limit or an error. */
-  resume(options?: { place?: 'phone' | 'cloud' }): Promise<void>;
-  answer(callId: string, answer: Answer): Promise<boolean>;
-  setMode(mode: Mode): Promise<void>;
-  setDraft(text: string): Promise<void>;
-  rename(title: string): Promise<void>;
-  /** Drops the last turn and runs it again, perhaps elsewhere. */
-  regenerate(options?: { place?: 'phone' | 'cloud' }): Promise<void>;
-  /** Lets go of it; a running turn goes on. */
-  close(): void;
-}
+import type { Session } from './agent/session.ts';
+import type { Host } from './mcp/types.ts';
+import type { Conversation, Settings } from './store/records.ts';
+import type { Archive, ConversationHit } from './store/store.ts';
 
 export interface Conversations {
   list(): Promise<Conversation[]>;
@@ -135,4 +67,6 @@ export interface App {
   demoServer(): Promise<{ url: string; name: string } | null>;
 }
 
-export type { Answer, NoticeAction, Store };
+export type { Activity } from './agent/activity.ts';
+export type { MessageView, Question, SendOptions, Session, SessionView } from './agent/session.ts';
+export type { Answer } from './policy/types.ts';

@@ -1,0 +1,18 @@
+/** What a running turn is doing right now; for the status line, never stored. */
+import type { CallProgress } from '../mcp/types.ts';
+
+export type Activity =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'routing' }
+  /** A model is being loaded or reads the prompt. */
+  | {
+      readonly kind: 'preparing';
+      readonly phase: 'load' | 'prefill';
+      readonly fraction: number | null;
+    }
+  | { readonly kind: 'thinking' }
+  | { readonly kind: 'writing' }
+  | { readonly kind: 'asking'; readonly callId: string }
+  | { readonly kind: 'calling'; readonly callId: string; readonly progress?: CallProgress }
+  /** Another tab is at work on this conversation. */
+  | { readonly kind: 'elsewhere' };

@@ -1,0 +1,152 @@
+/**
+ * Decides and runs the calls of a step. Each call moves through its states durably: proposed, asked,
+ * allowed, running, done. `running` is written before anything is sent and only once, so a call runs
+ * at most once whatever dies in between.
+ */
+import type { BoundCall } from '../mcp/types.ts';
+import type { CallPart, Outcome, Part } from '../store/records.ts';
+import type { Run } from './run.ts';
+
+const SETTLED = new Set<CallPart['state']>(['denied', 'refused', 'done']);
+
+/** Indices of the calls of closed steps that are not settled, in order. */
+export function openCalls(parts: readonly Part[]): number[] {
+  const closed = new Set(
+    parts
+      .filter((part) => part.kind === 'step' && (part.end === 'calls' || part.end === 'length'))
+      .map((part) => part.step),
+  );
+  return parts.flatMap((part, index) =>
+    part.kind === 'call' && closed.has(part.step) && !SETTLED.has(part.state) ? [index] : [],
+  );
+}
+
+/**
+ * Settles every open call: side by side when all are read-only, else in order. Resolves with true
+ * where a private server's result came in.
+ */
+export async function settle(run: Run): Promise<boolean> {
+  const indices = openCalls(run.ports.journal.parts());
+  const readOnly = indices.every((index) => callAt(run, index).readOnly);
+  if (readOnly) {
+    const results = await Promise.all(indices.map((index) => settleOne(run, index)));
+    return results.some(Boolean);
+  }
+  let keptPrivate = false;
+  for (const index of indices) {
+    if (run.signal.aborted) break;
+    keptPrivate = (await settleOne(run, index)) || keptPrivate;
+  }
+  return keptPrivate;
+}
+
+/** Refuses every open call that has not been sent, with a reason that the model reads. */
+export async function refuseOpen(run: Run, why: string): Promise<void> {
+  const { journal } = run.ports;
+  for (const index of openCalls(journal.parts())) {
+    const part = callAt(run, index);
+    if (part.state !== 'running') await journal.replace(index, { ...part, state: 'refused', why });
+  }
+}
+
+/**
+ * Refuses calls of steps that never closed (a killed tab, a stop, a failed stream): the model is
+ * asked again, so what it half asked for may not linger as if it were waiting.
+ */
+export async function dropCut(run: Run): Promise<void> {
+  const { journal } = run.ports;
+  const parts = journal.parts();
+  const open = new Set(openCalls(parts));
+  for (const [index, part] of parts.entries())
+    if (part.kind === 'call' && part.state === 'proposed' && !open.has(index))
+      await journal.replace(index, {
+        ...part,
+        state: 'refused',
+        why: 'Cut off before it was decided; nothing ran.',
+      });
+}
+
+function callAt(run: Run, index: number): CallPart {
+  const part = run.ports.journal.parts()[index];
+  if (part?.kind !== 'call') throw new TypeError(`part ${index} is not a call`);
+  return part;
+}
+
+async function settleOne(run: Run, index: number): Promise<boolean> {
+  const { journal, toolbox, clock } = run.ports;
+  const part = callAt(run, index);
+  const tool = await toolbox.find(part.server, part.tool, part.pin);
+
+  if (part.state === 'running') {
+    // Found running at a restart: it was sent by a turn that died before the answer was stored.
+    if (tool && (tool.readOnly || tool.idempotent))
+      return execute(run, index, { callId: part.callId, tool, args: part.args, days: part.days });
+    await journal.replace(index, {
+      ...part,
+      state: 'done',
+      endedAt: clock(),
+      outcome: {
+        kind: 'unknown',
+        message: `Outcome unknown: Deft was closed while ${part.serverName} was working on this.`,
+        advice: 'Check with the service before you ask for it again.',
+      },
+    });
+    return false;
+  }
+  if (!tool) {
+    await journal.replace(index, {
+      ...part,
+      state: 'refused',
+      why: `The tool ${part.title} of ${part.serverName} has changed or is gone.`,
+    });
+    return false;
+  }
+  const call: BoundCall = { callId: part.callId, tool, args: part.args, days: part.days };
+  if (!(await allowed(run, index, call))) return false;
+  if (run.signal.aborted) return false;
+  if (!(await journal.claim(index, clock()))) return false;
+  return execute(run, index, call);
+}
+
+/** Brings a call to `allowed`; false where it was denied or refused, or the turn was stopped. */
+async function allowed(run: Run, index: number, call: BoundCall): Promise<boolean> {
+  const { journal, gate } = run.ports;
+  if (callAt(run, index).state === 'proposed') {
+    const { verdict, why } = await gate.judge(call, { conversation: run.input.conversation });
+    const state = { run: 'allowed', ask: 'asked', refuse: 'refused' } as const;
+    await journal.replace(index, { ...callAt(run, index), state: state[verdict], why });
+  }
+  if (callAt(run, index).state === 'asked') {
+    run.ports.onActivity({ kind: 'asking', callId: call.callId });
+    const answer = await run.stopwatch
+      .paused(() => gate.answer(call.callId, run.signal))
+      .catch((error: unknown) => {
+        if (run.signal.aborted) return null;
+        throw error;
+      });
+    if (!answer) return false;
+    await journal.replace(index, {
+      ...callAt(run, index),
+      state: answer.allow ? 'allowed' : 'denied',
+      ...(answer.reason ? { reason: answer.reason } : {}),
+    });
+  }
+  return callAt(run, index).state === 'allowed';
+}
+
+async function execute(run: Run, index: number, call: BoundCall): Promise<boolean> {
+  const { journal, toolbox, clock, onActivity, keepPrivate } = run.ports;
+  onActivity({ kind: 'calling', callId: call.callId });
+  const outcome: Outcome = await toolbox.call(call, run.signal, (progress) =>
+    onActivity({ kind: 'calling', callId: call.callId, progress }),
+  );
+  // The rule is in force before the result can be read by anybody.
+  if (call.tool.private) await keepPrivate();
+  await journal.replace(index, {
+    ...callAt(run, index),
+    state: 'done',
+    endedAt: clock(),
+    outcome,
+  });
+  return call.tool.private;
+}

@@ -1,0 +1,90 @@
+/**
+ * What ends a turn that does not end by itself. Limits count from where a run began, so that
+ * Continue gives a fresh measure. The clock stops while the person is asked.
+ */
+import type { CallPart, Part, TurnLimits } from '../store/records.ts';
+
+export interface Reached {
+  readonly code: 'limit-steps' | 'limit-calls' | 'limit-equal' | 'limit-time' | 'limit-tokens';
+  readonly text: string;
+}
+
+/** A clock that can be stopped; in milliseconds. */
+export interface Stopwatch {
+  elapsed(): number;
+  /** Stops the clock while `wait` runs; waits may overlap. */
+  paused<T>(wait: () => Promise<T>): Promise<T>;
+}
+
+export function createStopwatch(now: () => number): Stopwatch {
+  const startedAt = now();
+  let pausedMs = 0;
+  let waiting = 0;
+  let waitingSince = 0;
+  return {
+    elapsed: () => (waiting > 0 ? waitingSince : now()) - startedAt - pausedMs,
+    async paused(wait) {
+      if (waiting++ === 0) waitingSince = now();
+      try {
+        return await wait();
+      } finally {
+        if (--waiting === 0) pausedMs += now() - waitingSince;
+      }
+    },
+  };
+}
+
+/** Two calls are equal when the same tool gets the same arguments, whatever their order. */
+export function callKey(call: Pick<CallPart, 'server' | 'tool' | 'args'>): string {
+  return JSON.stringify([call.server, call.tool, sorted(call.args)]);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}
+
+/** The first limit that `parts`, those of this run, have reached; null where none is. */
+export function reachedLimit(
+  parts: readonly Part[],
+  limits: TurnLimits,
+  elapsedMs: number,
+): Reached | null {
+  let steps = 0;
+  let calls = 0;
+  let tokens = 0;
+  const equal = new Map<string, number>();
+  for (const part of parts) {
+    if (part.kind === 'step') {
+      steps += 1;
+      const { promptTokens = 0, cachedTokens = 0, outputTokens = 0 } = part.usage;
+      tokens += promptTokens - cachedTokens + outputTokens;
+    } else if (part.kind === 'call') {
+      calls += 1;
+      const key = callKey(part);
+      equal.set(key, (equal.get(key) ?? 0) + 1);
+    } else if (part.kind === 'badcall') calls += 1;
+  }
+  if ([...equal.values()].some((count) => count > limits.equalCalls))
+    return {
+      code: 'limit-equal',
+      text: `I made the same call ${limits.equalCalls + 1} times, so I stopped.`,
+    };
+  if (steps >= limits.steps)
+    return { code: 'limit-steps', text: `I stopped after ${limits.steps} steps.` };
+  if (calls >= limits.calls)
+    return { code: 'limit-calls', text: `I stopped after ${limits.calls} tool calls.` };
+  if (elapsedMs >= limits.ms)
+    return {
+      code: 'limit-time',
+      text: `I stopped after ${Math.round(limits.ms / 60_000)} minutes.`,
+    };
+  if (tokens >= limits.tokens)
+    return { code: 'limit-tokens', text: `I stopped after ${limits.tokens} tokens.` };
+  return null;
+}

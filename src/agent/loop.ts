@@ -1,0 +1,259 @@
+/**
+ * The loop that makes a model an agent: discover, describe, ask, decide, execute, observe, repeat,
+ * respond. Pure: the brain, the toolbox, the gate and the journal are handed in; there is no DOM, no
+ * network and no storage here. All its state is the journal, so a turn that was cut off anywhere is
+ * run again from its journal and goes on where it was.
+ */
+import type { Brain } from '../brain/brain.ts';
+import type { Tool } from '../mcp/types.ts';
+import type { Route, RouteContext } from '../router/types.ts';
+import type { NoticePart, Part } from '../store/records.ts';
+import { dropCut, openCalls, refuseOpen, settle } from './calls.ts';
+import { answerTokens, fit, resultChars } from './context.ts';
+import { createStopwatch, reachedLimit } from './limits.ts';
+import { brainNotice, routeNotice } from './notices.ts';
+import { SYSTEM } from './prompt.ts';
+import type { Ports, Run, TurnInput } from './run.ts';
+import { runStep, type StepEnd } from './step.ts';
+import { turnMessages } from './transcript.ts';
+
+/** done: answered · stopped: by the person · paused: a limit or an error; the last notice says which. */
+export type TurnEnd = 'done' | 'stopped' | 'paused';
+
+/** Offers a model no more tools than a third of its window holds. */
+const TOOL_SHARE = 0.33;
+
+/** Runs a turn, or goes on with one, until it ends. Rejects only where the journal cannot be written. */
+export async function runTurn(
+  input: TurnInput,
+  ports: Ports,
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const { journal } = ports;
+  const run: Run = {
+    input,
+    ports,
+    signal,
+    begin: journal.parts().length,
+    stopwatch: createStopwatch(ports.clock),
+    offers: new Map(),
+    private: input.private,
+    after: undefined,
+  };
+  await dropCut(run);
+  for (;;) {
+    if (signal.aborted) return 'stopped';
+
+    // Decide, execute, observe: whatever the model asked for and is not settled yet.
+    if (openCalls(journal.parts()).length > 0) {
+      run.private ||= await settle(run);
+      continue;
+    }
+
+    // Respond: the last step asked for nothing.
+    if (answered(journal.parts())) return 'done';
+
+    // Repeat, within limits.
+    const limit = reachedLimit(journal.parts().slice(run.begin), input.limits, elapsed(run));
+    if (limit)
+      return pause(run, {
+        code: limit.code,
+        text: limit.text,
+        advice: 'Continue if you want me to go on.',
+        action: 'continue',
+      });
+
+    // Discover, describe, ask.
+    const route = await chooseBrain(run);
+    if (!route.ok) return pause(run, routeNotice(route));
+    const end = await ask(run, route);
+    const verdict = await judgeEnd(run, route.brain, end);
+    if (verdict) return verdict;
+  }
+}
+
+const elapsed = (run: Run): number => run.stopwatch.elapsed();
+
+function nextStep(parts: readonly Part[]): number {
+  return parts.reduce((last, part) => Math.max(last, part.step), 0) + 1;
+}
+
+/** True where the newest step ended with an answer instead of calls. */
+function answered(parts: readonly Part[]): boolean {
+  const last = parts.findLast((part) => part.kind === 'step' || part.kind === 'route');
+  if (last?.kind !== 'step' || last.end !== 'stop') return false;
+  return !parts.some(
+    (part) => part.step === last.step && (part.kind === 'call' || part.kind === 'badcall'),
+  );
+}
+
+async function pause(run: Run, notice: Omit<NoticePart, 'kind' | 'step'>): Promise<TurnEnd> {
+  const { journal } = run.ports;
+  const step = nextStep(journal.parts()) - 1;
+  await journal.append({ kind: 'notice', step, ...notice });
+  return 'paused';
+}
+
+async function chooseBrain(run: Run): Promise<Route> {
+  run.ports.onActivity({ kind: 'routing' });
+  const words = run.input.request.length;
+  return run.ports.router.choose({
+    mode: run.input.mode,
+    private: run.private,
+    promptTokens: Math.ceil(words / 3),
+    ...(run.input.place ? { forced: run.input.place } : {}),
+    ...(run.after ? { after: run.after } : {}),
+  });
+}
+
+/** The tools for this turn and this brain, from the stored lists: no request is made. */
+async function offerTools(run: Run, brain: Brain): Promise<readonly Tool[]> {
+  const info = brain.describe();
+  const known = run.offers.get(info.id);
+  if (known) return known;
+  const offer = info.can.tools
+    ? await run.ports.toolbox.offer(run.input.lookup, {
+        maxTools: info.maxTools,
+        maxTokens: Math.floor(info.contextTokens * TOOL_SHARE),
+        cost: (tool) => brain.countTokens(toolWords(tool)),
+      })
+    : { tools: [] };
+  run.offers.set(info.id, offer.tools);
+  return offer.tools;
+}
+
+const toolWords = (tool: Tool): string =>
+  `${tool.modelName} ${tool.description} ${JSON.stringify(tool.inputSchema)}`;
+
+async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepEnd> {
+  const { input, ports } = run;
+  const { brain } = route;
+  const info = brain.describe();
+  const tools = await offerTools(run, brain);
+  const step = nextStep(ports.journal.parts());
+  const bound = resultChars(info.contextTokens);
+  const prompt = fit(
+    input.history(bound),
+    [
+      { role: 'user', text: input.request },
+      ...turnMessages(ports.journal.parts(), ports.resultText, bound),
+    ],
+    brain.countTokens(SYSTEM + input.now + tools.map(toolWords).join('')),
+    brain,
+  );
+  await ports.journal.append({
+    kind: 'route',
+    step,
+    place: info.place,
+    brain: info.id,
+    label: info.label,
+    rule: route.rule,
+    reason: route.reason,
+    offered: tools.map((tool) => tool.modelName),
+  });
+  if (!prompt.fits)
+    return {
+      reason: 'error',
+      calls: 0,
+      bad: 0,
+      error: {
+        kind: 'context',
+        message: `This is too long for ${info.label}.`,
+        advice: 'Send a shorter message, or use a model with a larger window.',
+      },
+    };
+  return runStep({
+    brain,
+    step,
+    tools,
+    stopped: () => elapsed(run) >= input.limits.ms,
+    ports,
+    signal: run.signal,
+    request: {
+      system: SYSTEM,
+      now: input.now,
+      messages: prompt.messages,
+      tools: tools.map((tool) => ({
+        name: tool.modelName,
+        description: tool.description,
+        inputSchema: tool.inputSchema,
+      })),
+      toolChoice: 'auto',
+      maxTokens: answerTokens(info.contextTokens),
+    },
+  });
+}
+
+/** What the end of a step means for the turn; null: go on. */
+async function judgeEnd(run: Run, brain: Brain, end: StepEnd): Promise<TurnEnd | null> {
+  const { journal } = run.ports;
+  const place = brain.describe().place;
+  run.after = undefined;
+  if (end.reason === 'aborted') return run.signal.aborted ? 'stopped' : null;
+  if (end.reason === 'length')
+    return pause(run, {
+      code: 'limit-length',
+      text: 'The answer was cut at its greatest length.',
+      advice: 'Continue to read on.',
+      action: 'continue',
+    });
+
+  if (end.reason === 'error') {
+    const after = { place, why: 'error', kind: end.error.kind } as const;
+    return handOver(run, brain, after, brainNotice(end.error, place));
+  }
+  if (end.bad > 0) {
+    // It goes back once with the error; a second bad step in a row is handed over.
+    if (!secondBadStep(journal.parts())) return null;
+    return handOver(
+      run,
+      brain,
+      { place, why: 'bad-call' },
+      {
+        code: 'bad-call',
+        text: 'The model could not say which tool to use, and how.',
+        advice: 'Say it in other words, or send this turn to another model.',
+        action: 'retry',
+      },
+    );
+  }
+  const limit = reachedLimit(journal.parts().slice(run.begin), run.input.limits, elapsed(run));
+  if (limit?.code === 'limit-equal')
+    return handOver(
+      run,
+      brain,
+      { place, why: 'repeat' },
+      {
+        code: limit.code,
+        text: limit.text,
+        advice: 'Continue if it should make it once more.',
+        action: 'continue',
+      },
+    );
+  return null;
+}
+
+function secondBadStep(parts: readonly Part[]): boolean {
+  const bad = [...new Set(parts.filter((part) => part.kind === 'badcall').map(({ step }) => step))];
+  const [last, before] = [bad.at(-1), bad.at(-2)];
+  if (last === undefined || before === undefined) return false;
+  // Cut and failed steps in between do not break the row.
+  return !parts.some((part) => part.kind === 'call' && part.step > before && part.state === 'done');
+}
+
+/** Lets the router pick another brain after a failure; where there is none, says so and pauses. */
+async function handOver(
+  run: Run,
+  brain: Brain,
+  after: NonNullable<RouteContext['after']>,
+  notice: Omit<NoticePart, 'kind' | 'step'>,
+): Promise<TurnEnd | null> {
+  run.after = after;
+  const next = await chooseBrain(run);
+  if (next.ok && next.brain.describe().id !== brain.describe().id) {
+    await refuseOpen(run, 'Another model takes over from here.');
+    return null;
+  }
+  run.after = undefined;
+  return pause(run, notice);
+}

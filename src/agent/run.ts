@@ -1,0 +1,54 @@
+/** What one run of a turn is given, and what it carries from step to step. */
+import type { BrainMessage } from '../brain/brain.ts';
+import type { Tool, Toolbox } from '../mcp/types.ts';
+import type { Gate } from '../policy/types.ts';
+import type { RouteContext, Router } from '../router/types.ts';
+import type { Mode, TurnLimits } from '../store/records.ts';
+import type { Activity } from './activity.ts';
+import type { Journal } from './journal.ts';
+import type { Stopwatch } from './limits.ts';
+import type { ResultText } from './transcript.ts';
+
+export interface TurnInput {
+  readonly conversation: string;
+  readonly mode: Mode;
+  /** The conversation holds results of a private server. */
+  readonly private: boolean;
+  /** Earlier turns, oldest first, for a given bound on the length of one tool result. */
+  readonly history: (maxResultChars: number) => readonly BrainMessage[];
+  /** The user's words that this turn answers. */
+  readonly request: string;
+  /** Words by which tools are looked up: the request, and what it refers to. */
+  readonly lookup: string;
+  /** The phone's clock in words. */
+  readonly now: string;
+  readonly limits: TurnLimits;
+  /** The person sent this turn to a place of their choice. */
+  readonly place?: 'phone' | 'cloud';
+}
+
+export interface Ports {
+  readonly toolbox: Toolbox;
+  readonly router: Router;
+  readonly gate: Gate;
+  readonly journal: Journal;
+  readonly resultText: ResultText;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly onActivity: (activity: Activity) => void;
+  /** A private server's result has come in: keep the conversation on the phone from here on. */
+  readonly keepPrivate: () => Promise<void>;
+}
+
+export interface Run {
+  readonly input: TurnInput;
+  readonly ports: Ports;
+  readonly signal: AbortSignal;
+  /** Index of the first part that counts towards the limits of this run. */
+  readonly begin: number;
+  readonly stopwatch: Stopwatch;
+  /** Tools offered in this turn, by brain: fixed for a turn, so that the prompt's prefix is. */
+  readonly offers: Map<string, readonly Tool[]>;
+  private: boolean;
+  after: RouteContext['after'];
+}

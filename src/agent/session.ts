@@ -1,0 +1,438 @@
+/**
+ * One open conversation: stores the person's words, runs turns one at a time, queues what comes in
+ * between, and takes up a turn that was cut off. Only one tab runs a conversation's turns (a lock);
+ * the others follow through the store's changes.
+ */
+import type { Answer, Approvals, Gate } from '../policy/types.ts';
+import type { Router } from '../router/types.ts';
+import type { Toolbox } from '../mcp/types.ts';
+import type { CallPart, Conversation, Message, Mode, NoticePart, Part } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+import type { Activity } from './activity.ts';
+import { runTurn, type TurnEnd } from './loop.ts';
+import { clockLine, clockTime } from './prompt.ts';
+import { createJournal } from './stored-journal.ts';
+import { pastMessages, type ResultText } from './transcript.ts';
+
+export interface MessageView {
+  readonly message: Message;
+  readonly parts: readonly Part[];
+}
+
+export interface Question {
+  readonly call: CallPart;
+  /** Id of the message that holds it. */
+  readonly message: string;
+}
+
+export interface SessionView {
+  readonly conversation: Conversation;
+  /** A message keeps its identity while it does not change. */
+  readonly messages: readonly MessageView[];
+  readonly activity: Activity;
+  /** Open questions in order, those found after a restart included. */
+  readonly questions: readonly Question[];
+  /** Set where the last turn was cut off (killed tab) and can go on. */
+  readonly interrupted: boolean;
+}
+
+export interface SendOptions {
+  /** Sends this one turn to a place of the person's choice. */
+  readonly place?: 'phone' | 'cloud';
+}
+
+export interface Session {
+  view(): SessionView;
+  /** Called after every change; may be called many times a second while text streams. */
+  subscribe(listener: (view: SessionView) => void): () => void;
+  /**
+   * Stores the words, then runs a turn; while one runs they queue. Resolves when the words are
+   * durable, not when the turn ends. Rejects, with nothing stored, where there is no room.
+   */
+  send(text: string, options?: SendOptions): Promise<void>;
+  /** Takes a queued message out, e.g. to edit it. */
+  unqueue(index: number): Promise<void>;
+  stop(): void;
+  /** Goes on with a turn that was cut off, stopped, or ended by a limit or an error. */
+  resume(options?: SendOptions): Promise<void>;
+  /** False where the question had been answered before; then the earlier answer stands. */
+  answer(callId: string, answer: Answer): Promise<boolean>;
+  setMode(mode: Mode): Promise<void>;
+  setDraft(text: string): Promise<void>;
+  rename(title: string): Promise<void>;
+  /** Drops the last turn and runs it again, perhaps elsewhere. */
+  regenerate(options?: SendOptions): Promise<void>;
+  /** Lets go of it; a running turn goes on. */
+  close(): void;
+}
+
+/** Exclusive locks over all tabs. */
+export interface Locks {
+  /** Runs `work` holding the lock; resolves with false, at once, where somebody else holds it. */
+  tryRun(name: string, work: () => Promise<void>): Promise<boolean>;
+  held(name: string): Promise<boolean>;
+  /** Resolves when nobody holds it. */
+  free(name: string): Promise<void>;
+}
+
+export interface SessionPorts {
+  readonly store: Store;
+  readonly toolbox: Toolbox;
+  readonly router: Router;
+  readonly gate: Gate & Approvals;
+  readonly resultText: ResultText;
+  readonly locks: Locks;
+  readonly clock: () => number;
+  readonly timeZone: () => string;
+}
+
+const TITLE_LENGTH = 60;
+/** Requests shorter than this lean on the one before them ("and on Saturday?"). */
+const SHORT_REQUEST = 40;
+
+const IDLE: Activity = { kind: 'idle' };
+
+/** Opens a conversation; null where there is none with that id. */
+export async function openSession(id: string, ports: SessionPorts): Promise<Session | null> {
+  const { store } = ports;
+  const lock = `deft-turn-${id}`;
+  const listeners = new Set<(view: SessionView) => void>();
+  let conversation: Conversation;
+  let messages: readonly MessageView[] = [];
+  let activity: Activity = IDLE;
+  /** Set while this tab runs a turn. */
+  let running: AbortController | null = null;
+  let current: SessionView | null = null;
+  let closed = false;
+  /** Sends are taken one after the other, so that two quick ones keep their order. */
+  let sending: Promise<void> = Promise.resolve();
+  let awaitingOwner = false;
+
+  const found = await store.conversations.get(id);
+  if (!found) return null;
+  conversation = found;
+
+  const changed = (): void => {
+    current = null;
+    const view = session.view();
+    for (const listener of listeners) listener(view);
+  };
+
+  const reloadConversation = async (): Promise<void> => {
+    const fresh = await store.conversations.get(id);
+    if (!fresh) return;
+    conversation = fresh;
+    changed();
+  };
+
+  /** Reads what another tab wrote; while this tab runs a turn, its own parts are the newest. */
+  const reload = async (): Promise<void> => {
+    await reloadConversation();
+    if (running) return;
+    const [list, parts] = await Promise.all([store.messages.list(id), store.messages.partsOf(id)]);
+    const elsewhere = await ports.locks.held(lock);
+    if (running) return;
+    if (elsewhere && !awaitingOwner) {
+      awaitingOwner = true;
+      void ports.locks.free(lock).then(() => {
+        awaitingOwner = false;
+        return reload();
+      });
+    }
+    messages = list.map((message) => ({ message, parts: parts.get(message.id) ?? [] }));
+    activity = elsewhere ? { kind: 'elsewhere' } : IDLE;
+    changed();
+  };
+
+  const patch = async (change: Partial<Conversation>): Promise<void> => {
+    const next = await store.conversations.update(id, (old) => ({ ...old, ...change }));
+    if (next) conversation = next;
+    changed();
+  };
+
+  const setMessage = (message: Message, parts: readonly Part[]): void => {
+    const at = messages.findIndex((view) => view.message.id === message.id);
+    const view = { message, parts };
+    messages = at < 0 ? [...messages, view] : messages.with(at, view);
+    changed();
+  };
+
+  const addMessage = async (
+    role: Message['role'],
+    state: Message['state'],
+    parts: readonly Part[],
+  ): Promise<Message> => {
+    const message = await store.messages.add(
+      { id: crypto.randomUUID(), conversation: id, role, createdAt: ports.clock(), state },
+      parts,
+    );
+    setMessage(message, parts);
+    return message;
+  };
+
+  const userText = (view: MessageView): string =>
+    view.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+
+  /** The words that an assistant message answers, and everything before them. */
+  const before = (message: Message): { request: MessageView | undefined; past: MessageView[] } => {
+    const at = messages.findIndex((view) => view.message.id === message.id);
+    return { request: messages[at - 1], past: messages.slice(0, Math.max(0, at - 1)) };
+  };
+
+  const lookup = (request: string, past: readonly MessageView[]): string => {
+    const last = past.findLast((view) => view.message.role === 'user');
+    return request.length < SHORT_REQUEST && last ? `${request}\n${userText(last)}` : request;
+  };
+
+  /** Runs the turn of one assistant message to its end and stores how it ended. */
+  const run = async (
+    message: Message,
+    options: SendOptions,
+    signal: AbortSignal,
+  ): Promise<TurnEnd> => {
+    const live: Message = { ...message, state: 'running' };
+    const stored = messages.find((view) => view.message.id === message.id)?.parts ?? [];
+    if (message.state !== 'running') await store.messages.setState(message.id, 'running');
+    setMessage(live, stored);
+    const journal = createJournal(store.messages, live, stored, (parts) => setMessage(live, parts));
+    const { request, past } = before(live);
+    const zone = ports.timeZone();
+    const times = [...past, ...(request ? [request] : []), { message: live }];
+    const settings = await store.settings.get();
+    const words = request ? userText(request) : '';
+    let end: TurnEnd;
+    try {
+      end = await runTurn(
+        {
+          conversation: id,
+          mode: conversation.mode,
+          private: conversation.private,
+          history: (maxChars) =>
+            past.flatMap((view) =>
+              view.message.role === 'user'
+                ? [{ role: 'user' as const, text: userText(view) }]
+                : pastMessages(view.parts, ports.resultText, maxChars),
+            ),
+          request: words,
+          lookup: lookup(words, past),
+          now: clockLine(
+            clockTime(
+              times.map((view) => view.message.createdAt),
+              zone,
+            ),
+            zone,
+          ),
+          limits: settings.limits,
+          ...(options.place ? { place: options.place } : {}),
+        },
+        {
+          toolbox: ports.toolbox,
+          router: ports.router,
+          gate: ports.gate,
+          journal,
+          resultText: ports.resultText,
+          clock: ports.clock,
+          onActivity: (next) => {
+            activity = next;
+            changed();
+          },
+          keepPrivate: () => patch({ private: true }),
+        },
+        signal,
+      );
+    } catch (error) {
+      end = 'paused';
+      setMessage(live, [...journal.parts(), storageNotice(error, journal.parts())]);
+    }
+    const state = end === 'done' ? 'done' : end;
+    await store.messages.setState(message.id, state).catch(() => undefined);
+    const parts = messages.find((view) => view.message.id === message.id)?.parts ?? [];
+    setMessage({ ...live, state }, parts);
+    return end;
+  };
+
+  /**
+   * Runs turns until none is due: that of `first` (a message to go on with, `new` for the words just
+   * stored, `queue` for the oldest queued ones), then those of queued messages.
+   */
+  const work = async (first: Message | 'new' | 'queue', options: SendOptions): Promise<void> => {
+    if (running) return;
+    const controller = new AbortController();
+    running = controller;
+    let again = false;
+    const took = await ports.locks
+      .tryRun(lock, async () => {
+        let next: Message | 'new' | 'queue' = first;
+        let turnOptions = options;
+        for (;;) {
+          if (next === 'queue' && !(await dequeue())) return;
+          const message: Message =
+            typeof next === 'string' ? await addMessage('assistant', 'running', []) : next;
+          const end = await run(message, turnOptions, controller.signal);
+          await patch({ updatedAt: ports.clock() });
+          again = end === 'done';
+          if (!again) return;
+          next = 'queue';
+          turnOptions = {};
+        }
+      })
+      .finally(() => {
+        running = null;
+        activity = IDLE;
+        changed();
+        if (closed) unsubscribe();
+      });
+    if (!took) await reload();
+    // Words queued between the last look and the end of the run.
+    else if (again && conversation.queue.length > 0) await work('queue', {});
+  };
+
+  /** Starts a run whose own failures (no room, above all) are shown, not thrown. */
+  const start = (first: Message | 'new' | 'queue', options: SendOptions): void => {
+    void work(first, options).catch((error: unknown) => {
+      const view = last();
+      if (view) setMessage(view.message, [...view.parts, storageNotice(error, view.parts)]);
+    });
+  };
+
+  /** Turns the oldest queued message into a message; false where there is none. */
+  const dequeue = async (): Promise<boolean> => {
+    let next: string | undefined;
+    const kept = await store.conversations.update(id, (old) => {
+      next = old.queue[0];
+      return next === undefined ? undefined : { ...old, queue: old.queue.slice(1) };
+    });
+    if (next === undefined) return false;
+    if (kept) conversation = kept;
+    await addMessage('user', 'done', [{ kind: 'text', step: 0, text: next }]);
+    return true;
+  };
+
+  const last = (): MessageView | undefined => messages.at(-1);
+
+  const interrupted = (): boolean => {
+    if (running || activity.kind === 'elsewhere') return false;
+    const message = last()?.message;
+    return message !== undefined && (message.role === 'user' || message.state === 'running');
+  };
+
+  const openQuestions = (): Question[] => {
+    const view = last();
+    if (view?.message.role !== 'assistant' || view.message.state !== 'running') return [];
+    return view.parts.flatMap((part) =>
+      part.kind === 'call' && part.state === 'asked'
+        ? [{ call: part, message: view.message.id }]
+        : [],
+    );
+  };
+
+  const unsubscribe = store.changes.subscribe((change) => {
+    if (change.key !== id) return;
+    if (change.topic === 'conversations') void reloadConversation();
+    if (change.topic === 'messages' && change.remote) void reload();
+  });
+
+  const session: Session = {
+    view() {
+      current ??= {
+        conversation,
+        messages,
+        activity,
+        questions: openQuestions(),
+        interrupted: interrupted(),
+      };
+      return current;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    send(text, options = {}) {
+      const sent = sending.then(async () => {
+        if (running || activity.kind === 'elsewhere' || conversation.queue.length > 0) {
+          await store.conversations.update(id, (old) => ({
+            ...old,
+            draft: '',
+            queue: [...old.queue, text],
+          }));
+          await reload();
+          if (activity.kind !== 'elsewhere') start('queue', {});
+          return;
+        }
+        const title = conversation.title || titleOf(text);
+        await addMessage('user', 'done', [{ kind: 'text', step: 0, text }]);
+        await patch({ title, draft: '', updatedAt: ports.clock() });
+        start('new', options);
+      });
+      sending = sent.catch(() => undefined);
+      return sent;
+    },
+    async unqueue(index) {
+      await patch({ queue: conversation.queue.filter((_, at) => at !== index) });
+    },
+    stop() {
+      running?.abort(new DOMException('Stopped', 'AbortError'));
+    },
+    async resume(options = {}) {
+      const view = last();
+      if (running || !view) return;
+      if (view.message.role === 'user') start('new', options);
+      else if (view.message.state !== 'done') start(view.message, options);
+    },
+    async answer(callId, answer) {
+      const question = openQuestions().find(({ call }) => call.callId === callId);
+      if (!question) return false;
+      const { server, tool, pin } = question.call;
+      const first = await ports.gate.decide(
+        { callId, conversation: id, server, tool, pin },
+        answer,
+      );
+      if (!running && !(await ports.locks.held(lock))) await session.resume();
+      return first;
+    },
+    setMode: (mode) => patch({ mode }),
+    setDraft: (draft) => patch({ draft }),
+    rename: (title) => patch({ title: title.trim().slice(0, TITLE_LENGTH) }),
+    async regenerate(options = {}) {
+      const view = last();
+      if (running || view?.message.role !== 'assistant') return;
+      await store.messages.truncate(id, view.message.seq);
+      messages = messages.slice(0, -1);
+      changed();
+      start('new', options);
+    },
+    close() {
+      closed = true;
+      listeners.clear();
+      if (!running) unsubscribe();
+    },
+  };
+
+  await reload();
+  return session;
+}
+
+function titleOf(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  if (line.length <= TITLE_LENGTH) return line;
+  const cut = line.slice(0, TITLE_LENGTH);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), 20))}…`;
+}
+
+/** Shown, not stored: the store itself is what failed. */
+function storageNotice(error: unknown, parts: readonly Part[]): NoticePart {
+  const full = error instanceof Error && error.name === 'QuotaError';
+  return {
+    kind: 'notice',
+    step: parts.at(-1)?.step ?? 1,
+    code: full ? 'storage-full' : 'internal',
+    text: full
+      ? 'This phone has no room left for Deft, so the rest of this answer was not stored.'
+      : 'Something in Deft failed, so this turn stopped.',
+    advice: full
+      ? 'Delete a model or old conversations, then continue.'
+      : 'Try again. If it keeps happening, reload the app.',
+    action: full ? 'models' : 'retry',
+    ...(error instanceof Error ? { detail: `${error.name}: ${error.message}` } : {}),
+  };
+}

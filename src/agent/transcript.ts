@@ -1,0 +1,119 @@
+/**
+ * Turns stored parts into what a model reads. Nothing is kept beside the parts, so a resumed turn
+ * shows the model exactly what the first run would have shown it.
+ *
+ * A step counts once it is closed by its `step` part; one that was cut off is shown to the person
+ * and left out here.
+ */
+import type { BrainMessage, ModelCall } from '../brain/brain.ts';
+import type { BadCallPart, CallPart, Outcome, Part, StepPart } from '../store/records.ts';
+
+/** Makes the text of a tool's outcome for the model, at most `maxChars` long. */
+export type ResultText = (outcome: Outcome, serverName: string, maxChars: number) => string;
+
+/** What the model is told to do when it is asked to go on with an answer that was cut by its length. */
+const GO_ON = 'Go on exactly where you stopped.';
+
+interface Step {
+  readonly end: StepPart['end'] | null;
+  readonly text: string;
+  readonly calls: readonly (CallPart | BadCallPart)[];
+}
+
+function stepsOf(parts: readonly Part[]): Step[] {
+  const byStep = new Map<number, Part[]>();
+  for (const part of parts) {
+    const list = byStep.get(part.step);
+    if (list) list.push(part);
+    else byStep.set(part.step, [part]);
+  }
+  return [...byStep.entries()]
+    .sort(([a], [b]) => a - b)
+    .map(([, list]) => ({
+      end: list.find((part) => part.kind === 'step')?.end ?? null,
+      text: list
+        .filter((part) => part.kind === 'text')
+        .map((part) => part.text)
+        .join(''),
+      calls: list.filter((part) => part.kind === 'call' || part.kind === 'badcall'),
+    }));
+}
+
+const asModelCall = (part: CallPart | BadCallPart): ModelCall =>
+  part.kind === 'call'
+    ? { id: part.callId, name: part.modelName, args: part.args, raw: '' }
+    : { id: part.callId, name: part.name, args: null, raw: part.raw };
+
+function answerTo(
+  part: CallPart | BadCallPart,
+  resultText: ResultText,
+  maxChars: number,
+): BrainMessage {
+  const tool = (text: string, isError: boolean): BrainMessage => ({
+    role: 'tool',
+    callId: part.callId,
+    name: part.kind === 'call' ? part.modelName : part.name,
+    text,
+    isError,
+  });
+  if (part.kind === 'badcall') return tool(`error: ${part.error}`, true);
+  switch (part.state) {
+    case 'done':
+      return part.outcome
+        ? tool(resultText(part.outcome, part.serverName, maxChars), part.outcome.kind !== 'result')
+        : tool('error: no result', true);
+    case 'denied':
+      return tool(
+        `error: the user said no to this call${part.reason ? `: ${part.reason}` : ''}. Do not try it again.`,
+        true,
+      );
+    case 'refused':
+      return tool(`error: this call is not allowed. ${part.why ?? ''}`.trim(), true);
+    default:
+      return tool('error: this call was not run', true);
+  }
+}
+
+/** The messages of one turn of the model, from its parts. `maxChars` bounds each tool result. */
+export function turnMessages(
+  parts: readonly Part[],
+  resultText: ResultText,
+  maxChars: number,
+): BrainMessage[] {
+  const messages: BrainMessage[] = [];
+  for (const step of stepsOf(parts)) {
+    if (step.end === null || step.end === 'error' || step.end === 'aborted') continue;
+    if (step.text === '' && step.calls.length === 0) continue;
+    if (messages.at(-1)?.role === 'assistant') messages.push({ role: 'user', text: GO_ON });
+    messages.push({ role: 'assistant', text: step.text, calls: step.calls.map(asModelCall) });
+    for (const call of step.calls) messages.push(answerTo(call, resultText, maxChars));
+  }
+  if (messages.at(-1)?.role === 'assistant') {
+    const last = stepsOf(parts).at(-1);
+    if (last?.end === 'length') messages.push({ role: 'user', text: GO_ON });
+  }
+  return messages;
+}
+
+/**
+ * The same for a turn that is over: what the person saw of a stopped answer is kept, and nothing
+ * asks the model to go on.
+ */
+export function pastMessages(
+  parts: readonly Part[],
+  resultText: ResultText,
+  maxChars: number,
+): BrainMessage[] {
+  const messages = turnMessages(parts, resultText, maxChars);
+  const last = messages.at(-1);
+  if (last?.role === 'user' && last.text === GO_ON) messages.pop();
+  const final = stepsOf(parts).at(-1);
+  if (final && (final.end === null || final.end === 'aborted') && final.text !== '')
+    messages.push({ role: 'assistant', text: final.text, calls: [] });
+  return messages;
+}
+
+/** The text that a turn ended with, as the person saw it. */
+export function finalText(parts: readonly Part[]): string {
+  return stepsOf(parts).at(-1)?.text ?? '';
+}
