@@ -5,7 +5,7 @@
  */
 
 /** Names of the Trusted Types policies that the app and its libraries really make. */
-const TRUSTED_TYPES = ['svelte-trusted-html', 'sw-url'];
+const TRUSTED_TYPES = ['svelte-trusted-html', 'sw-url', 'worker-url'];
 
 const POLICY: Readonly<Record<string, readonly string[]>> = {
   'default-src': ["'none'"],

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { honest, playwrightTally, vitestTally } from '../../../tools/test.ts';
+
+describe('the sum over all runners', () => {
+  it('counts a file that did not load as a failure', () => {
+    const report = {
+      numPassedTests: 4,
+      numFailedTests: 1,
+      numPendingTests: 1,
+      numTodoTests: 1,
+      testResults: [
+        { status: 'passed', assertionResults: [{}] },
+        { status: 'failed', assertionResults: [{}] },
+        { status: 'failed', assertionResults: [] },
+      ],
+    };
+    expect(vitestTally(report)).toEqual({ passed: 4, failed: 2, skipped: 2 });
+  });
+
+  it('takes a test that passed only when tried again, and an error outside of tests, for failures', () => {
+    const stats = { expected: 5, unexpected: 1, flaky: 1, skipped: 2 };
+    expect(playwrightTally({ stats, errors: [{}] })).toEqual({ passed: 5, failed: 3, skipped: 2 });
+  });
+
+  it('never takes a runner that crashed, or ran nothing, for a success', () => {
+    expect(honest({ passed: 9, failed: 0, skipped: 0 }, 1).failed).toBe(1);
+    expect(honest({ passed: 0, failed: 0, skipped: 0 }, 0).failed).toBe(1);
+    expect(honest({ passed: 9, failed: 2, skipped: 0 }, 1).failed).toBe(2);
+    expect(honest({ passed: 9, failed: 0, skipped: 1 }, 0).failed).toBe(0);
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * `npm test`: everything that CI runs, one stage after the other, none left out. A failing stage
+ * stops nothing; the last line sums up all runners as `N passed, N failed` (`, N skipped`). A check
+ * without tests of its own counts as one test.
+ */
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureChromium } from './ensure-chromium.ts';
+import { ensureWeights } from './weights.ts';
+
+interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+interface Stage {
+  readonly name: string;
+  run(): Promise<Tally>;
+}
+
+const REPORTS = path.resolve('.cache/reports');
+const bin = (name: string): string => path.resolve('node_modules/.bin', name);
+
+const PASSED: Tally = { passed: 1, failed: 0, skipped: 0 };
+const FAILED: Tally = { passed: 0, failed: 1, skipped: 0 };
+
+/** Runs a command with its output shown; resolves with its exit code. */
+function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  return new Promise<number>((resolve) => {
+    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+    child.on('error', (error) => {
+      console.error(error.message);
+      resolve(1);
+    });
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+const check = (name: string, command: string, ...args: string[]): Stage => ({
+  name,
+  run: async () => ((await run(bin(command), args)) === 0 ? PASSED : FAILED),
+});
+
+/** A runner that failed without a failed test (it crashed, a file did not load) is one failure. */
+export function honest(tally: Tally, exitCode: number): Tally {
+  const lost = exitCode !== 0 && tally.failed === 0;
+  return lost || tally.passed + tally.failed + tally.skipped === 0
+    ? { ...tally, failed: Math.max(1, tally.failed) }
+    : tally;
+}
+
+interface VitestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests: number;
+  readonly testResults: readonly { status: string; assertionResults: readonly unknown[] }[];
+}
+
+/** Sums up Vitest's JSON report; a file that did not load counts as one failed test. */
+export function vitestTally(report: VitestReport): Tally {
+  const unloaded = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  );
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + unloaded.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+interface PlaywrightReport {
+  readonly stats: { expected: number; unexpected: number; flaky: number; skipped: number };
+  readonly errors: readonly unknown[];
+}
+
+/** Sums up Playwright's JSON report; what passed only when tried again has failed. */
+export function playwrightTally({ stats, errors }: PlaywrightReport): Tally {
+  return {
+    passed: stats.expected,
+    failed: stats.unexpected + stats.flaky + errors.length,
+    skipped: stats.skipped,
+  };
+}
+
+async function readReport<T>(file: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as T;
+  } catch {
+    return null;
+  }
+}
+
+function vitest(project: string): Stage {
+  const report = path.join(REPORTS, `vitest-${project}.json`);
+  return {
+    name: `vitest ${project}`,
+    async run() {
+      await rm(report, { force: true });
+      const code = await run(bin('vitest'), [
+        'run',
+        '--project',
+        project,
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${report}`,
+      ]);
+      const found = await readReport<VitestReport>(report);
+      return found ? honest(vitestTally(found), code) : FAILED;
+    },
+  };
+}
+
+function playwright(): Stage {
+  const report = path.join(REPORTS, 'playwright.json');
+  return {
+    name: 'playwright',
+    async run() {
+      await rm(report, { force: true });
+      const code = await run(bin('playwright'), ['test', '--reporter=list,json'], {
+        PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+      });
+      const found = await readReport<PlaywrightReport>(report);
+      return found ? honest(playwrightTally(found), code) : FAILED;
+    },
+  };
+}
+
+const chromium: Stage = {
+  name: 'chromium',
+  async run() {
+    const found = ensureChromium(console.log);
+    if (!found) return FAILED;
+    console.log(found);
+    process.env.CHROME_PATH = found;
+    return PASSED;
+  },
+};
+
+const weights: Stage = {
+  name: 'weights',
+  async run() {
+    const result = await ensureWeights({ log: console.log });
+    if (result.ok) return PASSED;
+    console.error(`${result.message} ${result.advice}`);
+    return FAILED;
+  },
+};
+
+const STAGES: readonly Stage[] = [
+  check('prettier', 'prettier', '--check', '.'),
+  check('eslint', 'eslint', '.'),
+  check('types', 'tsc', '--noEmit', '-p', '.'),
+  check('types of the worker', 'tsc', '--noEmit', '-p', 'src/sw'),
+  check('svelte-check', 'svelte-check', '--fail-on-warnings'),
+  check('knip', 'knip'),
+  check('build', 'vite', 'build'),
+  check('size', 'size-limit'),
+  chromium,
+  weights,
+  vitest('unit'),
+  vitest('browser'),
+  playwright(),
+];
+
+async function main(): Promise<void> {
+  await mkdir(REPORTS, { recursive: true });
+  const rows: string[] = [];
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const [index, stage] of STAGES.entries()) {
+    console.log(`\n[${index + 1}/${STAGES.length}] ${stage.name}`);
+    const started = performance.now();
+    const tally = await stage.run().catch((error: unknown) => {
+      console.error(error);
+      return FAILED;
+    });
+    sum.passed += tally.passed;
+    sum.failed += tally.failed;
+    sum.skipped += tally.skipped;
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    rows.push(`${stage.name.padEnd(22)} ${seconds.padStart(7)} s   ${inWords(tally)}`);
+  }
+  console.log(`\n${rows.join('\n')}\n`);
+  console.log(inWords(sum));
+  process.exitCode = sum.failed > 0 ? 1 : 0;
+}
+
+function inWords({ passed, failed, skipped }: Tally): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();
