@@ -66,6 +66,8 @@ export function reachedLimit(
       tokens += promptTokens - cachedTokens + outputTokens;
     } else if (part.kind === 'call') {
       calls += 1;
+      // A refused call was not made.
+      if (part.state === 'refused') continue;
       const key = callKey(part);
       equal.set(key, (equal.get(key) ?? 0) + 1);
     } else if (part.kind === 'badcall') calls += 1;

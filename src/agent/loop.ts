@@ -188,7 +188,6 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
 async function judgeEnd(run: Run, brain: Brain, end: StepEnd): Promise<TurnEnd | null> {
   const { journal } = run.ports;
   const place = brain.describe().place;
-  run.after = undefined;
   if (end.reason === 'aborted') return run.signal.aborted ? 'stopped' : null;
   if (end.reason === 'length')
     return pause(run, {
@@ -241,7 +240,10 @@ function secondBadStep(parts: readonly Part[]): boolean {
   return !parts.some((part) => part.kind === 'call' && part.step > before && part.state === 'done');
 }
 
-/** Lets the router pick another brain after a failure; where there is none, says so and pauses. */
+/**
+ * Lets the router pick another brain after a failure, for the rest of this run; where there is none,
+ * says so and pauses.
+ */
 async function handOver(
   run: Run,
   brain: Brain,

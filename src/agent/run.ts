@@ -50,5 +50,6 @@ export interface Run {
   /** Tools offered in this turn, by brain: fixed for a turn, so that the prompt's prefix is. */
   readonly offers: Map<string, readonly Tool[]>;
   private: boolean;
+  /** The failure that made the router hand over; it holds for the rest of the run. */
   after: RouteContext['after'];
 }
