@@ -1,0 +1,300 @@
+/** The archive's format: one JSON document, and the check that all of it is what it claims to be. */
+import type {
+  CallPart,
+  CloudAccount,
+  ContentBlock,
+  Conversation,
+  Grant,
+  Message,
+  NoticePart,
+  Outcome,
+  Part,
+  Reminder,
+  ServerRecord,
+  Settings,
+  StepPart,
+  ToolAnnotations,
+  ToolDefinition,
+  ToolListRecord,
+} from './records.ts';
+import {
+  address,
+  amount,
+  byKind,
+  exactly,
+  flag,
+  id,
+  json,
+  jsonObject,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  text,
+  time,
+  whole,
+  wrong,
+  type Check,
+} from './shape.ts';
+
+export const ARCHIVE_FORMAT = 'deft-archive';
+export const ARCHIVE_VERSION = 1;
+
+export type ArchivedMessage = Pick<Message, 'id' | 'role' | 'createdAt' | 'state'> & {
+  readonly parts: readonly Part[];
+};
+
+export interface ArchivedConversation {
+  readonly conversation: Conversation;
+  /** In order; a message's place is its index. */
+  readonly messages: readonly ArchivedMessage[];
+}
+
+/** Without what was last found out about the server, and without secrets. */
+export type ArchivedServer = Omit<ServerRecord, 'era' | 'lastError'>;
+
+/** What a person chose, without what is true of one phone only. */
+export type ArchivedSettings = Partial<
+  Pick<Settings, 'theme' | 'mode' | 'cloudAccount' | 'limits'>
+>;
+
+export interface ArchiveDocument {
+  readonly format: typeof ARCHIVE_FORMAT;
+  readonly version: number;
+  readonly exportedAt: number;
+  readonly settings: ArchivedSettings;
+  readonly servers: readonly ArchivedServer[];
+  readonly lists: readonly ToolListRecord[];
+  readonly grants: readonly Grant[];
+  readonly reminders: readonly Reminder[];
+  readonly accounts: readonly CloudAccount[];
+  readonly conversations: readonly ArchivedConversation[];
+}
+
+const mode = oneOf('phone', 'auto', 'cloud');
+
+const block: Check<ContentBlock> = (value, path) => {
+  const read = jsonObject(value, path);
+  return { ...read, type: text(read['type'], `${path}.type`) };
+};
+
+const outcome = byKind<Outcome>({
+  result: object({ kind: exactly('result'), content: list(block), structured: optional(json) }),
+  tool_error: object({ kind: exactly('tool_error'), content: list(block) }),
+  unavailable: object({ kind: exactly('unavailable'), code: text, message: text, advice: text }),
+  timeout: object({ kind: exactly('timeout'), message: text, advice: text }),
+  unknown: object({ kind: exactly('unknown'), message: text, advice: text }),
+});
+
+const call = object<CallPart>({
+  kind: exactly('call'),
+  step: whole,
+  callId: id,
+  server: id,
+  serverName: text,
+  tool: id,
+  title: text,
+  modelName: text,
+  pin: text,
+  args: jsonObject,
+  days: list(object({ argument: text, said: text, value: text, shown: text })),
+  readOnly: flag,
+  state: oneOf('proposed', 'asked', 'allowed', 'denied', 'refused', 'running', 'done'),
+  why: optional(text),
+  reason: optional(text),
+  startedAt: optional(time),
+  endedAt: optional(time),
+  outcome: optional(outcome),
+});
+
+const part = byKind<Part>({
+  text: object({ kind: exactly('text'), step: whole, text }),
+  thinking: object({ kind: exactly('thinking'), step: whole, text }),
+  route: object({
+    kind: exactly('route'),
+    step: whole,
+    place: oneOf('phone', 'cloud'),
+    brain: text,
+    label: text,
+    rule: text,
+    reason: text,
+    offered: list(text),
+  }),
+  step: object<StepPart>({
+    kind: exactly('step'),
+    step: whole,
+    end: oneOf('stop', 'calls', 'length', 'aborted', 'error'),
+    usage: object<StepPart['usage']>({
+      promptTokens: optional(amount),
+      cachedTokens: optional(amount),
+      outputTokens: optional(amount),
+      firstTokenMs: optional(amount),
+      tokensPerSecond: optional(amount),
+      cost: optional(amount),
+    }),
+    sent: optional(object({ to: text, text })),
+    error: optional(text),
+  }),
+  call,
+  badcall: object({
+    kind: exactly('badcall'),
+    step: whole,
+    callId: id,
+    name: text,
+    raw: text,
+    error: text,
+  }),
+  notice: object<NoticePart>({
+    kind: exactly('notice'),
+    step: whole,
+    code: text,
+    text,
+    advice: optional(text),
+    action: optional(oneOf('continue', 'retry', 'cloud', 'models', 'keys', 'servers')),
+    detail: optional(text),
+  }),
+});
+
+const conversation = object<Conversation>({
+  id,
+  title: text,
+  createdAt: time,
+  updatedAt: time,
+  mode,
+  draft: text,
+  queue: list(text),
+  private: flag,
+  pinned: flag,
+});
+
+const message = object<ArchivedMessage>({
+  id,
+  role: oneOf('user', 'assistant'),
+  createdAt: time,
+  state: oneOf('running', 'done', 'stopped', 'paused'),
+  parts: list(part),
+});
+
+const server = object<ArchivedServer>({
+  id,
+  name: text,
+  url: address,
+  addedAt: time,
+  enabled: flag,
+  trustHints: flag,
+  private: flag,
+  keyHeader: optional(text),
+});
+
+const tool = object<ToolDefinition & { readonly pin: string }>({
+  name: id,
+  title: optional(text),
+  description: optional(text),
+  inputSchema: jsonObject,
+  outputSchema: optional(jsonObject),
+  annotations: optional(
+    object<ToolAnnotations>({
+      title: optional(text),
+      readOnlyHint: optional(flag),
+      destructiveHint: optional(flag),
+      idempotentHint: optional(flag),
+      openWorldHint: optional(flag),
+    }),
+  ),
+  pin: text,
+});
+
+const document = object<ArchiveDocument>({
+  format: exactly(ARCHIVE_FORMAT),
+  version: whole,
+  exportedAt: time,
+  settings: object<ArchivedSettings>({
+    theme: optional(oneOf('system', 'light', 'dark')),
+    mode: optional(mode),
+    cloudAccount: optional(nullable(id)),
+    limits: optional(
+      object({ steps: whole, calls: whole, equalCalls: whole, ms: whole, tokens: whole }),
+    ),
+  }),
+  servers: list(server),
+  lists: list(
+    object<ToolListRecord>({
+      server: id,
+      fetchedAt: time,
+      ttlMs: amount,
+      tools: list(tool),
+      off: list(text),
+    }),
+  ),
+  grants: list(
+    object<Grant>({
+      id,
+      server: id,
+      tool: id,
+      pin: text,
+      conversation: optional(id),
+      verdict: oneOf('allow', 'deny'),
+      createdAt: time,
+    }),
+  ),
+  reminders: list(
+    object<Reminder>({
+      id,
+      text,
+      at: time,
+      createdAt: time,
+      state: oneOf('waiting', 'shown', 'dismissed'),
+    }),
+  ),
+  accounts: list(
+    object<CloudAccount>({
+      id,
+      kind: oneOf('openai', 'anthropic', 'gemini'),
+      preset: text,
+      label: text,
+      baseUrl: address,
+      model: text,
+      contextTokens: whole,
+    }),
+  ),
+  conversations: list(object<ArchivedConversation>({ conversation, messages: list(message) })),
+});
+
+function unique(keys: readonly string[], path: string): void {
+  const seen = new Set<string>();
+  for (const [index, key] of keys.entries()) {
+    if (seen.has(key)) wrong(`${path}[${index}]`, 'has the same id as an earlier one');
+    seen.add(key);
+  }
+}
+
+/** Checks the whole document; throws a `ShapeError` at the first fault. */
+export function readArchive(value: unknown): ArchiveDocument {
+  const read = document(value, 'archive');
+  for (const name of ['servers', 'grants', 'reminders', 'accounts'] as const)
+    unique(
+      read[name].map((record) => record.id),
+      `archive.${name}`,
+    );
+  unique(
+    read.lists.map((record) => record.server),
+    'archive.lists',
+  );
+  unique(
+    read.conversations.map((record) => record.conversation.id),
+    'archive.conversations',
+  );
+  const messages = read.conversations.flatMap((record, at) =>
+    record.messages.map((it, index) => ({
+      key: it.id,
+      place: `archive.conversations[${at}].messages[${index}]`,
+    })),
+  );
+  const seen = new Set<string>();
+  for (const { key, place } of messages) {
+    if (seen.has(key)) wrong(place, 'has the same id as an earlier one');
+    seen.add(key);
+  }
+  return read;
+}
