@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { answerTokens, fit, resultChars } from '../../../src/agent/context.ts';
+import { callKey, createStopwatch } from '../../../src/agent/limits.ts';
+import { clockLine, clockTime } from '../../../src/agent/prompt.ts';
+import { finalText, pastMessages, turnMessages } from '../../../src/agent/transcript.ts';
+import type { BrainMessage } from '../../../src/brain/brain.ts';
+import type { CallPart, Part, StepPart } from '../../../src/store/records.ts';
+import { scriptedBrain, textResult } from './world.ts';
+
+const resultText = (outcome: { kind: string }): string => outcome.kind;
+const text = (step: number, words: string): Part => ({ kind: 'text', step, text: words });
+const end = (step: number, how: StepPart['end']): Part => ({
+  kind: 'step',
+  step,
+  end: how,
+  usage: {},
+});
+const call = (step: number, change: Partial<CallPart> = {}): CallPart => ({
+  kind: 'call',
+  step,
+  callId: `c${step}`,
+  server: 's',
+  serverName: 'S',
+  tool: 't',
+  title: 'T',
+  modelName: 't',
+  pin: 'p',
+  args: {},
+  days: [],
+  readOnly: false,
+  state: 'done',
+  outcome: textResult('ok'),
+  ...change,
+});
+
+describe('what a model reads of a turn', () => {
+  test('leaves out steps that were cut off or failed, with their calls', () => {
+    const parts = [
+      text(1, 'half'),
+      call(1, { state: 'proposed' }),
+      text(2, 'broken'),
+      end(2, 'error'),
+    ];
+    expect(turnMessages(parts, resultText, 100)).toEqual([]);
+  });
+
+  test('answers every call, so that no wire sees a call without its result', () => {
+    for (const state of ['done', 'denied', 'refused', 'running', 'asked'] as const) {
+      const parts = [call(1, { state }), end(1, 'calls')];
+      expect(turnMessages(parts, resultText, 100).map(({ role }) => role)).toEqual([
+        'assistant',
+        'tool',
+      ]);
+    }
+  });
+
+  test('keeps what the person saw of a stopped answer in later turns only', () => {
+    const parts = [text(1, 'So far'), end(1, 'aborted')];
+    expect(turnMessages(parts, resultText, 100)).toEqual([]);
+    expect(pastMessages(parts, resultText, 100)).toEqual([
+      { role: 'assistant', text: 'So far', calls: [] },
+    ]);
+  });
+
+  test('asks to go on after an answer cut by its length, but not in later turns', () => {
+    const parts = [text(1, 'One'), end(1, 'length')];
+    expect(turnMessages(parts, resultText, 100).at(-1)?.role).toBe('user');
+    expect(pastMessages(parts, resultText, 100).at(-1)?.role).toBe('assistant');
+  });
+
+  test('ends with the text of the last step', () => {
+    expect(finalText([text(1, 'a'), end(1, 'calls'), text(2, 'b'), end(2, 'stop')])).toBe('b');
+  });
+});
+
+describe('a window', () => {
+  const brain = scriptedBrain([]);
+  const turn = (n: number, length = 300): BrainMessage[] => [
+    { role: 'user', text: `${n}`.padEnd(length, 'x') },
+    { role: 'assistant', text: 'y'.repeat(length), calls: [] },
+  ];
+
+  test('drops whole turns, oldest first, and never the newest', () => {
+    const history = Array.from({ length: 40 }, (_, n) => turn(n)).flat();
+    const result = fit(history, [{ role: 'user', text: 'now' }], 500, brain);
+    expect(result.dropped).toBeGreaterThan(0);
+    expect(result.dropped % 2).toBe(0);
+    expect(result.messages.at(-1)).toEqual({ role: 'user', text: 'now' });
+    expect(result.promptTokens).toBeLessThanOrEqual(4096 - answerTokens(4096));
+    expect(result.fits).toBe(true);
+  });
+
+  test('says so when even the newest turn is too long', () => {
+    const result = fit([], [{ role: 'user', text: 'z'.repeat(100_000) }], 0, brain);
+    expect(result.fits).toBe(false);
+  });
+
+  test('keeps at least a fifth for the answer, up to a bound', () => {
+    for (const window of [1024, 2048, 4096, 8192])
+      expect(answerTokens(window)).toBeGreaterThanOrEqual(window / 5);
+    expect(answerTokens(1_000_000)).toBe(4096);
+    expect(resultChars(2048)).toBeLessThan(2048 * 3);
+  });
+});
+
+describe('the clock line', () => {
+  test('says weekday, date, time and zone of the phone', () => {
+    const at = Date.UTC(2026, 10, 29, 8, 35);
+    expect(clockLine(at, 'Asia/Kolkata')).toBe('Sunday 2026-11-29 14:05, Asia/Kolkata');
+  });
+
+  test('stays the same within a day of a conversation and is renewed on a new day', () => {
+    const monday = Date.UTC(2026, 10, 30, 8);
+    const later = monday + 3_600_000;
+    const tuesday = monday + 86_400_000;
+    expect(clockTime([monday, later], 'UTC')).toBe(monday);
+    expect(clockTime([monday, later, tuesday, tuesday + 5], 'UTC')).toBe(tuesday);
+  });
+});
+
+describe('equal calls', () => {
+  test('are equal whatever the order of their arguments', () => {
+    expect(callKey(call(1, { args: { a: 1, b: { c: 2, d: 3 } } }))).toBe(
+      callKey(call(2, { args: { b: { d: 3, c: 2 }, a: 1 } })),
+    );
+    expect(callKey(call(1, { args: { a: 1 } }))).not.toBe(callKey(call(1, { args: { a: '1' } })));
+  });
+});
+
+describe('the stopwatch', () => {
+  test('stops while one or more waits run', async () => {
+    let now = 0;
+    const watch = createStopwatch(() => now);
+    now = 10;
+    await watch.paused(async () => {
+      now = 1000;
+      await watch.paused(async () => {
+        now = 2000;
+      });
+      expect(watch.elapsed()).toBe(10);
+    });
+    now = 2005;
+    expect(watch.elapsed()).toBe(15);
+  });
+});
