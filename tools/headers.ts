@@ -47,7 +47,6 @@ const PERMISSIONS: Readonly<Record<string, 'self' | 'none'>> = {
   payment: 'none',
   usb: 'none',
   serial: 'none',
-  bluetooth: 'none',
   hid: 'none',
   midi: 'none',
   accelerometer: 'none',
