@@ -1,6 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import { fileCommands } from './tests/servers/files-commands.ts';
 import { CHROMIUM_FLAGS, findChromium } from './tools/chromium.ts';
 
 const executablePath = findChromium();
@@ -27,6 +28,7 @@ export default defineConfig({
             enabled: true,
             headless: true,
             screenshotFailures: false,
+            commands: { ...fileCommands },
             provider: playwright({
               launchOptions: {
                 args: CHROMIUM_FLAGS,

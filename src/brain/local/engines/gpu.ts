@@ -1,0 +1,79 @@
+/**
+ * Whether this browser's WebGPU can run WebLLM, found out before anything is fetched or loaded:
+ * the library itself looks only after megabytes have arrived.
+ */
+import { EngineError } from '../errors.ts';
+import type { CatalogueRow } from '../types.ts';
+
+const MIB = 1 << 20;
+
+/**
+ * What WebLLM 0.2.86 asks of an adapter at the least (`detectGPUDevice` in its tvmjs); less, and it
+ * refuses.
+ */
+const LEAST = {
+  maxBufferSize: 256 * MIB,
+  maxStorageBufferBindingSize: 128 * MIB,
+  maxComputeWorkgroupStorageSize: 32 << 10,
+  maxStorageBuffersPerShaderStage: 10,
+} as const;
+
+export type GpuReport =
+  | {
+      readonly usable: true;
+      /** An emulation on the CPU: right, but slower than an engine made for the CPU. */
+      readonly software: boolean;
+      readonly f16: boolean;
+    }
+  /** Why not, as a sentence for the person. */
+  | { readonly usable: false; readonly why: string };
+
+function isSoftware(info: GPUAdapterInfo): boolean {
+  return info.isFallbackAdapter || /swiftshader|llvmpipe|software/i.test(JSON.stringify([
+    info.architecture, info.description, info.device,
+  ]));
+}
+
+/** Asks for an adapter, as WebLLM will, and looks at its limits. */
+export async function probeGpu(): Promise<GpuReport> {
+  if (!('gpu' in navigator) || !navigator.gpu)
+    return { usable: false, why: 'This browser has no WebGPU.' };
+  let adapter: GPUAdapter | null;
+  try {
+    adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
+  } catch {
+    adapter = null;
+  }
+  if (!adapter) return { usable: false, why: 'This browser offers no usable GPU.' };
+  for (const [name, least] of Object.entries(LEAST)) {
+    const has = adapter.limits[name as keyof typeof LEAST];
+    if (has < least)
+      return {
+        usable: false,
+        why: `The GPU of this phone is too small for it (${name} is ${has}, ${least} is needed).`,
+      };
+  }
+  return {
+    usable: true,
+    software: isSoftware(adapter.info),
+    f16: adapter.features.has('shader-f16'),
+  };
+}
+
+/** MLC names the number format in its files, e.g. `gemma3-1b-it-q4f16_1`: f16 wants shader-f16. */
+const needsF16 = (row: CatalogueRow): boolean =>
+  row.files.some((file) => file.path.endsWith('.wasm') && /q\df16/.test(file.path));
+
+/** Why this GPU cannot run the row, as a sentence for the person; undefined where it can. */
+export function gpuUnfit(row: CatalogueRow, report: GpuReport): string | undefined {
+  if (!report.usable) return report.why;
+  if (needsF16(row) && !report.f16)
+    return 'The GPU of this phone cannot calculate in 16 bits, which this model needs.';
+  return undefined;
+}
+
+/** Throws an EngineError of kind `gpu` where the row cannot run here. */
+export async function checkGpu(row: CatalogueRow): Promise<void> {
+  const why = gpuUnfit(row, await probeGpu());
+  if (why) throw new EngineError('gpu', why);
+}

@@ -1,0 +1,224 @@
+/**
+ * The worker of WebLLM (@mlc-ai/web-llm 0.2.86, unmodified): a model on WebGPU.
+ *
+ * Promises: it reads only the files that the downloader verified and put into WebLLM's caches, and
+ * fetches nothing; the prompt reaches the model exactly as the dialect rendered it, for the library's
+ * own templates are taken out; what is in the model's cache is not computed again.
+ */
+import { type ChatCompletionChunk, type ChatOptions, MLCEngine } from '@mlc-ai/web-llm';
+import { EngineError } from '../errors.ts';
+import { fileUrl, webllmEntry, webllmModelUrl } from '../files.ts';
+import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
+import { engineFault } from './faults.ts';
+import type { WorkerEngine } from './protocol.ts';
+import { serve } from './serve.ts';
+import { StopStrings } from './stops.ts';
+
+/**
+ * Takes the library's templates out, so that messages are joined as they are. A sliding window and a
+ * context window exclude each other in WebLLM; Gemma 3's own config names both.
+ */
+const BARE_TEMPLATE: ChatOptions = {
+  sliding_window_size: -1,
+  conv_config: {
+    system_template: '{system_message}',
+    system_message: '',
+    roles: { user: '', assistant: '', tool: '' },
+    role_templates: {},
+    seps: [''],
+    role_content_sep: '',
+    role_empty_sep: '',
+  },
+};
+
+/** Share of the load that goes into the weights; the rest is the compiling of shaders. */
+const WEIGHTS = 0.8;
+
+/** What the model's cache holds after a reply that ended by itself. */
+interface Cached {
+  readonly prompt: readonly string[];
+  readonly tokens: number;
+}
+
+/** The library fetches what its caches lack, and verifies nothing: here a gap is an error. */
+function closeNetwork(): void {
+  const absent = (url: string): EngineError =>
+    new EngineError('absent', `not stored: ${new URL(url).pathname}`);
+  Cache.prototype.add = (request) =>
+    Promise.reject(absent(request instanceof Request ? request.url : String(request)));
+  // WebLLM goes past its cache for a library on localhost.
+  self.fetch = async (input) => {
+    const url = input instanceof Request ? input.url : String(input);
+    const found = await (await caches.open('webllm/wasm')).match(url);
+    if (!found) throw absent(url);
+    return found;
+  };
+}
+
+/** WebLLM asks for less than some models need; a lost device must not go unnoticed. */
+function watchDevice(lost: (error: EngineError) => void): void {
+  const requestDevice = GPUAdapter.prototype.requestDevice;
+  GPUAdapter.prototype.requestDevice = async function (descriptor) {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.limits;
+    const device = await requestDevice.call(this, {
+      ...descriptor,
+      requiredLimits: {
+        ...descriptor?.requiredLimits,
+        maxBufferSize,
+        maxStorageBufferBindingSize,
+      },
+    });
+    void device.lost.then((info) =>
+      lost(engineFault(new Error(`The GPU device was lost (${info.reason}): ${info.message}`))),
+    );
+    return device;
+  };
+}
+
+const endsWith = (prompt: readonly string[], last: readonly string[]): boolean =>
+  prompt.length === last.length + 1 && last.every((piece, at) => piece === prompt[at]);
+
+class WebllmEngine implements WorkerEngine {
+  readonly #engine = new MLCEngine({ logLevel: 'SILENT' });
+  #bosTokens = 0;
+  #cached: Cached | null = null;
+
+  async load(row: CatalogueRow, onProgress: (fraction: number | null) => void): Promise<void> {
+    const library = row.files.find((file) => file.path.endsWith('.wasm'));
+    if (!library) throw new EngineError('internal', `${row.id} names no WebGPU library`);
+    this.#bosTokens = await bosTokens(row);
+    this.#engine.setAppConfig({
+      model_list: [
+        { model_id: row.id, model: webllmModelUrl(row), model_lib: fileUrl(row, library.path) },
+      ],
+    });
+    this.#engine.setInitProgressCallback(({ progress, text }) => {
+      if (text.startsWith('Loading model')) onProgress(progress * WEIGHTS);
+      else if (text.startsWith('Loading GPU')) onProgress(WEIGHTS + progress * (1 - WEIGHTS));
+    });
+    try {
+      await this.#engine.reload(row.id, {
+        ...BARE_TEMPLATE,
+        context_window_size: row.contextTokens,
+      });
+      await this.#selfTest();
+    } catch (thrown) {
+      throw engineFault(thrown);
+    }
+  }
+
+  /** Some drivers fail at the first real work, and a broken one calculates nonsense. */
+  async #selfTest(): Promise<void> {
+    const { choices } = await this.#engine.chat.completions.create({
+      messages: [{ role: 'user', content: '1' }],
+      max_tokens: 1,
+      temperature: 0,
+      logprobs: true,
+      top_logprobs: 1,
+    });
+    const logprob = choices[0]?.logprobs?.content?.[0]?.logprob;
+    if (typeof logprob !== 'number' || !Number.isFinite(logprob))
+      throw new EngineError('gpu', `the self-test gave a log-probability of ${logprob}`);
+  }
+
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    const { prompt, sampling, grammar } = request;
+    if (prompt.length % 2 === 0)
+      throw new EngineError('internal', 'the prompt does not end with prompt text');
+    const interrupt = (): void => void this.#engine.interruptGenerate();
+    signal.addEventListener('abort', interrupt);
+    const before = this.#cached;
+    this.#cached = null;
+    try {
+      const stream = await this.#engine.chat.completions.create({
+        messages: prompt.map((content, at) =>
+          at % 2 === 0 ? { role: 'user', content } : { role: 'assistant', content },
+        ),
+        stream: true,
+        stream_options: { include_usage: true },
+        max_tokens: request.maxTokens,
+        temperature: sampling.temperature,
+        top_p: sampling.topP ?? 1,
+        seed: sampling.seed ?? null,
+        ...(grammar === null ? {} : { response_format: { type: 'grammar', grammar } }),
+      });
+      // WebLLM goes on in its cache where all but the last message are what it has in there.
+      const reused = before && endsWith(prompt, before.prompt) ? before.tokens : 0;
+      yield* this.#read(stream, request, signal, reused);
+    } catch (thrown) {
+      const error = engineFault(thrown);
+      if (error.kind === 'context') await this.#engine.resetChat();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', interrupt);
+    }
+  }
+
+  async *#read(
+    stream: AsyncIterable<ChatCompletionChunk>,
+    request: GenerateRequest,
+    signal: AbortSignal,
+    reused: number,
+  ): AsyncGenerator<EngineEvent> {
+    const stops = new StopStrings(request.stop);
+    let reply = '';
+    let finish: string | null = null;
+    let usage: ChatCompletionChunk['usage'];
+    for await (const chunk of stream) {
+      usage = chunk.usage ?? usage;
+      const choice = chunk.choices[0];
+      finish = choice?.finish_reason ?? finish;
+      reply += choice?.delta.content ?? '';
+      const text = stops.push(choice?.delta.content ?? '');
+      if (text !== '') yield { type: 'token', text };
+      if (stops.found) await this.#engine.interruptGenerate();
+    }
+    const rest = stops.rest();
+    if (rest !== '') yield { type: 'token', text: rest };
+
+    const prefilled = (usage?.prompt_tokens ?? 0) + (reused === 0 ? this.#bosTokens : 0);
+    const outputTokens = usage?.completion_tokens ?? 0;
+    const reason = doneReason(finish, signal.aborted, stops.found);
+    // The last token of a reply was chosen but not yet computed into the cache.
+    if (finish === 'stop')
+      this.#cached = {
+        prompt: [...request.prompt, reply],
+        tokens: reused + prefilled + outputTokens - 1,
+      };
+    yield {
+      type: 'done',
+      reason,
+      promptTokens: reused + prefilled,
+      cachedTokens: reused,
+      outputTokens,
+    };
+  }
+}
+
+function doneReason(
+  finish: string | null,
+  aborted: boolean,
+  stopped: boolean,
+): 'stop' | 'length' | 'aborted' {
+  if (stopped || finish === 'stop') return 'stop';
+  if (finish === 'length') return 'length';
+  return aborted ? 'aborted' : 'stop';
+}
+
+/** How many tokens WebLLM puts before a conversation: it does not count them itself. */
+async function bosTokens(row: CatalogueRow): Promise<number> {
+  const config = row.files.find((file) => file.path.endsWith('mlc-chat-config.json'));
+  const entry = config && webllmEntry(row, config.path);
+  const found = entry && (await (await caches.open(entry.scope)).match(entry.url));
+  if (!found) throw new EngineError('absent', `not stored: the configuration of ${row.id}`);
+  const { conv_template } = (await found.json()) as {
+    conv_template?: { system_prefix_token_ids?: readonly number[] };
+  };
+  return conv_template?.system_prefix_token_ids?.length ?? 0;
+}
+
+closeNetwork();
+serve((broken) => {
+  watchDevice(broken);
+  return new WebllmEngine();
+});

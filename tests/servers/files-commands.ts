@@ -1,0 +1,35 @@
+/** The file server, as commands that a test in the browser can give to Node. */
+import path from 'node:path';
+import type { BrowserCommand } from 'vitest/node';
+import { startFiles, type FilesServer } from './files.ts';
+
+const FOLDERS = { tests: path.resolve('tests/models'), models: path.resolve('models') };
+
+const servers = new Map<string, FilesServer>();
+
+/** Serves `tests/models` under `/tests/` and `models` under `/models/`; gives the address. */
+const startFileServer: BrowserCommand<[port?: number]> = async (_context, port) => {
+  const server = await startFiles({ folders: FOLDERS }, port);
+  servers.set(server.url, server);
+  return server.url;
+};
+
+/** From now on nobody answers at this address. */
+const stopFileServer: BrowserCommand<[url: string]> = async (_context, url) => {
+  await servers.get(url)?.close();
+  servers.delete(url);
+};
+
+const fileRequests: BrowserCommand<[url: string]> = async (_context, url) => [
+  ...(servers.get(url)?.requests ?? []),
+];
+
+export const fileCommands = { startFileServer, stopFileServer, fileRequests };
+
+declare module 'vitest/internal/browser' {
+  interface BrowserCommands {
+    startFileServer: (port?: number) => Promise<string>;
+    stopFileServer: (url: string) => Promise<void>;
+    fileRequests: (url: string) => Promise<string[]>;
+  }
+}
