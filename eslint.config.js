@@ -19,7 +19,7 @@ const ARROWS = {
   policy: { may: ['store'], types: ['mcp'] },
   phone: { may: ['store'], types: ['mcp'] },
   agent: { may: [], types: ['brain', 'mcp', 'policy', 'router', 'store'] },
-  ui: { may: [], types: ['agent', 'brain', 'router', 'mcp', 'policy', 'phone', 'store'] },
+  ui: { may: [], types: ['agent', 'brain', 'router', 'mcp', 'policy', 'phone', 'store', 'sw'] },
   sw: { may: [], types: [] },
 };
 

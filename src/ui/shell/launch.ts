@@ -1,0 +1,88 @@
+/**
+ * The ways into the app that are more than a screen: the shortcuts "New chat" and "Ask by voice",
+ * words shared from another app, and a launch while the app is open already. Whatever comes in ends
+ * as a draft: nothing is sent before the person has seen it.
+ */
+import type { App } from '../../app.ts';
+import { currentRoute, navigate } from '../router.ts';
+import { voice } from './voice.svelte.ts';
+
+/** Longest text taken over from another app, in characters; the rest is cut off, and said so. */
+const SHARED_MAX = 100_000;
+
+/** The shared words as one text: title, text, address, each once. */
+export function sharedText(query: URLSearchParams): string {
+  const parts: string[] = [];
+  for (const name of ['title', 'text', 'url']) {
+    const value = query.get(name)?.trim();
+    if (value && !parts.some((part) => part.includes(value))) parts.push(value);
+  }
+  const whole = parts.join('\n');
+  return whole.length > SHARED_MAX
+    ? `${whole.slice(0, SHARED_MAX)}\n[The shared text was longer and ends here.]`
+    : whole;
+}
+
+/** Opens a new conversation with words in its composer. */
+export async function openWithDraft(app: App, text: string): Promise<void> {
+  const { id } = await app.conversations.create();
+  if (text !== '') {
+    const session = await app.conversations.open(id);
+    await session?.setDraft(text);
+    session?.close();
+  }
+  navigate(`/c/${id}`, { replace: true });
+}
+
+/** Acts on an address of the manifest's; false where it is an ordinary screen. */
+export async function launch(app: App, url: URL): Promise<boolean> {
+  if (url.pathname === '/share') {
+    await openWithDraft(app, sharedText(url.searchParams));
+    return true;
+  }
+  if (url.pathname === '/' && url.searchParams.has('new')) {
+    await openWithDraft(app, '');
+    return true;
+  }
+  if (url.pathname === '/' && url.searchParams.has('voice')) {
+    navigate('/', { replace: true });
+    voice.open = true;
+    return true;
+  }
+  return false;
+}
+
+interface LaunchQueue {
+  setConsumer(consumer: (launch: { readonly targetURL?: string }) => void): void;
+}
+
+/**
+ * Follows launches and notifications that reach the app while it is open. A plain start only brings
+ * it to the front, where it was left.
+ */
+export function followLaunches(app: App): () => void {
+  const first = location.href;
+  let started = false;
+
+  async function follow(target: string): Promise<void> {
+    const url = new URL(target, location.origin);
+    if (url.origin !== location.origin || (await launch(app, url))) return;
+    const here = currentRoute();
+    if (url.pathname !== '/' && url.pathname !== here.path) navigate(url.pathname + url.search);
+  }
+
+  const queue = (globalThis as { launchQueue?: LaunchQueue }).launchQueue;
+  queue?.setConsumer(({ targetURL }) => {
+    // The launch that opened this page: its address is this page's own.
+    const own = !started && targetURL === first;
+    started = true;
+    if (targetURL && !own) void follow(targetURL);
+  });
+
+  const heard = (event: MessageEvent<{ type?: unknown; url?: unknown }>): void => {
+    if (event.data?.type === 'open' && typeof event.data.url === 'string')
+      void follow(event.data.url);
+  };
+  navigator.serviceWorker?.addEventListener('message', heard);
+  return () => navigator.serviceWorker?.removeEventListener('message', heard);
+}
