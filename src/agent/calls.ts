@@ -7,6 +7,11 @@ import type { BoundCall } from '../mcp/types.ts';
 import type { CallPart, Outcome, Part } from '../store/records.ts';
 import type { Run } from './run.ts';
 
+/** Another tab runs this turn: what this run knows of it is out of date. */
+export class TakenOver extends Error {
+  override readonly name = 'TakenOver';
+}
+
 const SETTLED = new Set<CallPart['state']>(['denied', 'refused', 'done']);
 
 /** Indices of the calls of closed steps that are not settled, in order. */
@@ -104,7 +109,7 @@ async function settleOne(run: Run, index: number): Promise<boolean> {
   const call: BoundCall = { callId: part.callId, tool, args: part.args, days: part.days };
   if (!(await allowed(run, index, call))) return false;
   if (run.signal.aborted) return false;
-  if (!(await journal.claim(index, clock()))) return false;
+  if (!(await journal.claim(index, clock()))) throw new TakenOver();
   return execute(run, index, call);
 }
 

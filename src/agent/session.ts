@@ -9,6 +9,7 @@ import type { Toolbox } from '../mcp/types.ts';
 import type { CallPart, Conversation, Message, Mode, NoticePart, Part } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { Activity } from './activity.ts';
+import { TakenOver } from './calls.ts';
 import { runTurn, type TurnEnd } from './loop.ts';
 import { clockLine, clockTime } from './prompt.ts';
 import { createJournal } from './stored-journal.ts';
@@ -241,6 +242,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
         signal,
       );
     } catch (error) {
+      if (error instanceof TakenOver) throw error;
       end = 'paused';
       setMessage(live, [...journal.parts(), storageNotice(error, journal.parts())]);
     }
@@ -259,6 +261,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     if (running) return;
     const controller = new AbortController();
     running = controller;
+    activity = { kind: 'routing' };
+    changed();
     let again = false;
     const took = await ports.locks
       .tryRun(lock, async () => {
@@ -290,8 +294,10 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   /** Starts a run whose own failures (no room, above all) are shown, not thrown. */
   const start = (first: Message | 'new' | 'queue', options: SendOptions): void => {
     void work(first, options).catch((error: unknown) => {
+      if (error instanceof TakenOver) return reload();
       const view = last();
       if (view) setMessage(view.message, [...view.parts, storageNotice(error, view.parts)]);
+      return undefined;
     });
   };
 

@@ -2,6 +2,7 @@
 import type { Brain, BrainError, BrainRequest, BrainUsage, ModelCall } from '../brain/brain.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { Part, StepPart } from '../store/records.ts';
+import { newCallId } from './ids.ts';
 import type { Ports } from './run.ts';
 
 export type StepEnd =
@@ -58,7 +59,8 @@ export async function runStep(input: StepInput): Promise<StepEnd> {
     journal.grow(index, { kind, step, text: old.text + text });
   };
 
-  const propose = async (call: ModelCall): Promise<void> => {
+  const propose = async (written: ModelCall): Promise<void> => {
+    const call = { ...written, id: newCallId() };
     // A call closes the text before it: what follows is a paragraph of its own.
     growing.text = -1;
     calls += 1;

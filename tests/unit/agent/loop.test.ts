@@ -169,6 +169,14 @@ describe('a turn', () => {
   });
 });
 
+test('a model cannot choose the id of a call, and so cannot reuse an earlier yes', async () => {
+  const brain = scriptedBrain([{ calls: [{ name: 'pay', args: {} }] }, { text: 'Paid.' }]);
+  const toolbox = toolboxOf({ pay: { run: async () => textResult('paid') } });
+  const ports = portsOf({ router: routerOf(brain), toolbox });
+  await runTurn(inputOf(), ports, live());
+  expect(calls(ports.journal.parts())[0]?.callId).toMatch(/^[A-Za-z0-9]{9}$/);
+});
+
 describe('a bad call', () => {
   const good = { text: 'Fine.' } as const;
   const bad = { calls: [{ name: 'nonsense', args: {} }] } as const;

@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import { openSession, type Locks, type Session } from '../../../src/agent/session.ts';
+import { createGate } from '../../../src/policy/gate.ts';
+import type { Brain } from '../../../src/brain/brain.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { QuotaError } from '../../../src/store/store.ts';
+import { conversation, freshName, freshStore } from '../store/helpers.ts';
+import { routerOf, scriptedBrain, textResult, toolboxOf, type Hand, type Say } from './world.ts';
+
+/** Locks within one process, as the browser keeps them over tabs. */
+function memoryLocks(): Locks & { breakAll(): void } {
+  let held = new Map<string, Promise<void>>();
+  return {
+    breakAll: () => (held = new Map()),
+    async tryRun(name, work) {
+      if (held.has(name)) return false;
+      const run = work().finally(() => held.delete(name));
+      held.set(
+        name,
+        run.catch(() => undefined),
+      );
+      await run;
+      return true;
+    },
+    held: async (name) => held.has(name),
+    free: async (name) => held.get(name),
+  };
+}
+
+interface World {
+  /** The newest tab's. */
+  store: Store;
+  readonly locks: Locks & { breakAll(): void };
+  readonly ran: string[];
+  open(script?: readonly Say[], brain?: Brain): Promise<Session>;
+  /** Kills every tab so far: its connection closes, its locks are free. */
+  kill(): Promise<void>;
+  /** From here on sessions open in another tab. */
+  otherTab(): Promise<void>;
+}
+
+async function world(hands: Record<string, Hand> = {}): Promise<World> {
+  const name = freshName();
+  const store = await freshStore({ name, channel: true });
+  await store.conversations.put(conversation('c1', { title: '' }));
+  const locks = memoryLocks();
+  const toolbox = toolboxOf(hands);
+  const it: World = {
+    store,
+    locks,
+    ran: toolbox.ran,
+    async otherTab() {
+      it.store = await freshStore({ name, channel: true });
+    },
+    async kill() {
+      it.store.close();
+      locks.breakAll();
+      it.store = await freshStore({ name, channel: true });
+    },
+    async open(script = [], brain = scriptedBrain(script)) {
+      const { store } = it;
+      const session = await openSession('c1', {
+        store,
+        toolbox,
+        router: routerOf(brain),
+        gate: createGate({ store }),
+        resultText: (outcome) => JSON.stringify(outcome),
+        locks,
+        clock: () => Date.now(),
+        timeZone: () => 'UTC',
+      });
+      if (!session) throw new Error('no conversation');
+      return session;
+    },
+  };
+  return it;
+}
+
+/** Resolves when the view satisfies the condition. */
+function until(session: Session, met: (session: Session) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (met(session)) return resolve();
+    const stop = session.subscribe(() => {
+      if (!met(session)) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+const idle = (session: Session): boolean =>
+  session.view().activity.kind === 'idle' && !session.view().interrupted;
+const words = (session: Session): string[] =>
+  session
+    .view()
+    .messages.map(({ parts }) =>
+      parts.map((part) => (part.kind === 'text' ? part.text : '')).join(''),
+    );
+
+describe('a session', () => {
+  test('stores the words, answers, and shows the same after a reload', async () => {
+    const { open } = await world();
+    const session = await open([{ text: 'Hello back.' }]);
+    await session.send('Hello there');
+    await until(session, idle);
+    expect(words(session)).toEqual(['Hello there', 'Hello back.']);
+    expect(session.view().conversation.title).toBe('Hello there');
+    const again = await open();
+    expect(words(again)).toEqual(['Hello there', 'Hello back.']);
+    expect(again.view().messages.map(({ message }) => message.state)).toEqual(['done', 'done']);
+  });
+
+  test('queues words sent during a turn and answers them in order', async () => {
+    const { open } = await world();
+    const session = await open([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }]);
+    await Promise.all([session.send('first'), session.send('second'), session.send('third')]);
+    await until(session, (it) => idle(it) && it.view().messages.length === 6);
+    expect(words(session)).toEqual(['first', 'One.', 'second', 'Two.', 'third', 'Three.']);
+    expect(session.view().conversation.queue).toEqual([]);
+  });
+
+  test('keeps the queue when the person stops, and lets a queued message be taken out', async () => {
+    const { open } = await world();
+    const session = await open([{ hang: true, text: 'Thinking' }]);
+    await session.send('first');
+    await until(session, (it) => it.view().activity.kind === 'writing');
+    await session.send('second');
+    expect(session.view().conversation.queue).toEqual(['second']);
+    session.stop();
+    await until(session, (it) => it.view().activity.kind === 'idle');
+    expect(session.view().messages.at(-1)?.message.state).toBe('stopped');
+    await session.unqueue(0);
+    expect(session.view().conversation.queue).toEqual([]);
+  });
+
+  test('shows a turn of a killed tab as it was and resumes it', async () => {
+    const { open, kill } = await world();
+    const dead = await open([{ hang: true, text: 'Half an' }]);
+    await dead.send('Tell me');
+    await until(dead, (it) => words(it)[1] === 'Half an');
+    await kill();
+    const session = await open([{ text: 'A whole answer.' }]);
+    expect(session.view().interrupted).toBe(true);
+    expect(words(session)[1]).toContain('Half');
+    await session.resume();
+    await until(session, idle);
+    expect(words(session)[1]).toContain('A whole answer.');
+  });
+
+  test('finds an open question after a restart; the answer goes on with the turn, once', async () => {
+    const { open, kill, ran } = await world({ pay: { run: async () => textResult('paid') } });
+    const dead = await open([{ calls: [{ name: 'pay', args: { sum: 5 } }] }]);
+    await dead.send('Pay');
+    await until(dead, (it) => it.view().questions.length === 1);
+    await kill();
+    const session = await open([{ text: 'Paid.' }]);
+    const callId = session.view().questions[0]?.call.callId ?? '';
+    expect(await session.answer(callId, { allow: true, scope: 'once' })).toBe(true);
+    expect(await session.answer(callId, { allow: false, scope: 'once' })).toBe(false);
+    await until(session, idle);
+    expect(ran).toEqual(['pay']);
+    expect(words(session)[1]).toBe('Paid.');
+  });
+
+  test('an allowed call is not asked again in its scope, and revoking asks again', async () => {
+    const { open, ran, store } = await world({ pay: { run: async () => textResult('paid') } });
+    const pay = { calls: [{ name: 'pay', args: { sum: 5 } }] };
+    const session = await open([pay, { text: 'Once.' }, pay, { text: 'Twice.' }, pay]);
+    await session.send('Pay');
+    await until(session, (it) => it.view().questions.length === 1);
+    const first = session.view().questions[0]?.call.callId ?? '';
+    await session.answer(first, { allow: true, scope: 'conversation' });
+    await until(session, idle);
+    await session.send('Pay again');
+    await until(session, (it) => idle(it) && it.view().messages.length === 4);
+    expect(ran).toEqual(['pay', 'pay']);
+    for (const grant of await store.grants.all()) await store.grants.delete(grant.id);
+    await session.send('And again');
+    await until(session, (it) => it.view().questions.length === 1);
+    expect(ran).toEqual(['pay', 'pay']);
+    session.stop();
+  });
+
+  test('a turn that another tab took over is not run here, and is shown as that tab left it', async () => {
+    const { open, ran, locks, otherTab } = await world({
+      pay: { run: async () => textResult('paid') },
+    });
+    const one = await open([{ calls: [{ name: 'pay', args: {} }] }, { text: 'Paid.' }]);
+    await one.send('Pay');
+    await until(one, (it) => it.view().questions.length === 1);
+    locks.breakAll();
+    await otherTab();
+    const two = await open([{ text: 'Paid.' }]);
+    const callId = two.view().questions[0]?.call.callId ?? '';
+    await two.answer(callId, { allow: true, scope: 'once' });
+    await Promise.all([until(one, idle), until(two, idle)]);
+    expect(ran).toEqual(['pay']);
+  });
+
+  test('says so, keeps what was typed and stores nothing when there is no room', async () => {
+    const { open, store } = await world();
+    const session = await open([{ text: 'Never.' }]);
+    const add = store.messages.add;
+    Object.assign(store.messages, {
+      add: async () => {
+        throw new QuotaError('full');
+      },
+    });
+    await expect(session.send('Hello')).rejects.toThrow(QuotaError);
+    expect(words(session)).toEqual([]);
+    Object.assign(store.messages, { add });
+    await session.send('Hello');
+    await until(session, idle);
+    expect(words(session)).toEqual(['Hello', 'Never.']);
+  });
+
+  test('tells of a full phone in the middle of an answer and keeps the words on the screen', async () => {
+    const { open, store } = await world();
+    const session = await open([{ text: 'Some words' }]);
+    const putPart = store.messages.putPart;
+    Object.assign(store.messages, {
+      putPart: async (...input: Parameters<typeof putPart>) => {
+        if (input[2].kind === 'step') throw new QuotaError('full');
+        return putPart(...input);
+      },
+    });
+    await session.send('Hello');
+    await until(session, (it) => it.view().activity.kind === 'idle');
+    const last = session.view().messages.at(-1);
+    expect(last?.parts.at(-1)).toMatchObject({ kind: 'notice', code: 'storage-full' });
+    expect(words(session)[1]).toBe('Some words');
+  });
+
+  test('regenerates the last answer and keeps the question', async () => {
+    const { open } = await world();
+    const session = await open([{ text: 'First.' }, { text: 'Second.' }]);
+    await session.send('Ask');
+    await until(session, idle);
+    await session.regenerate();
+    await until(session, (it) => idle(it) && words(it)[1] === 'Second.');
+    expect(words(session)).toEqual(['Ask', 'Second.']);
+  });
+
+  test('in a second tab follows a turn that another one runs, and queues for it', async () => {
+    const { open, otherTab } = await world();
+    const owner = await open([{ hang: true, text: 'Working' }, { text: 'Next.' }]);
+    await owner.send('first');
+    await until(owner, (it) => it.view().activity.kind === 'writing');
+    await otherTab();
+    const other = await open([]);
+    expect(other.view().activity.kind).toBe('elsewhere');
+    expect(other.view().interrupted).toBe(false);
+    await other.send('second');
+    expect(owner.view().conversation.queue ?? other.view().conversation.queue).toEqual(['second']);
+    owner.stop();
+    await until(other, (it) => it.view().activity.kind === 'idle');
+  });
+});
