@@ -1,0 +1,106 @@
+/**
+ * The conversation in the form that every cloud interface insists on: each call is followed by its
+ * result, no result comes without its call, nothing is empty, and a user speaks first and last.
+ */
+import type { BrainMessage, BrainRequest, ToolSpec } from '../brain.ts';
+
+export interface WireCall {
+  /**
+   * Id on the wire: nine letters and digits, the strictest rule there is (Mistral). Made from the
+   * call's place in the conversation, so that it stays the same from step to step.
+   */
+  readonly id: string;
+  /** The id that the conversation knows it by. */
+  readonly callId: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+export interface WireResult {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export type Turn =
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly WireCall[] }
+  | { readonly role: 'results'; readonly results: readonly WireResult[] };
+
+/** Tool names as a wire allows them, both ways. */
+export interface Names {
+  toWire(name: string): string;
+  fromWire(name: string): string;
+}
+
+const NAME_LENGTH = 64;
+
+/** Letters, digits, `_` and `-`, at most 64, not beginning with a digit or `-`: allowed everywhere. */
+function legal(name: string): string {
+  const clean = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, NAME_LENGTH);
+  return /^[A-Za-z_]/.test(clean) ? clean : `_${clean}`.slice(0, NAME_LENGTH);
+}
+
+export function wireNames(tools: readonly ToolSpec[]): Names {
+  const out = new Map<string, string>();
+  const back = new Map<string, string>();
+  for (const { name } of tools) {
+    let wire = legal(name);
+    for (let n = 2; back.has(wire); n++) wire = `${legal(name).slice(0, NAME_LENGTH - 4)}_${n}`;
+    out.set(name, wire);
+    back.set(wire, name);
+  }
+  return {
+    toWire: (name) => out.get(name) ?? legal(name),
+    fromWire: (name) => back.get(name) ?? name,
+  };
+}
+
+/** System text with the phone's clock behind it. */
+export function systemText(request: BrainRequest): string {
+  return [request.system, `Now: ${request.now}`].filter(Boolean).join('\n\n');
+}
+
+const LEFT_OUT = '(Earlier messages are left out.)';
+const GO_ON = 'Go on.';
+const NOT_RUN = 'This call was not run.';
+
+export function turnsOf(messages: readonly BrainMessage[], names: Names): Turn[] {
+  const results = new Map<string, Extract<BrainMessage, { role: 'tool' }>>();
+  for (const message of messages) if (message.role === 'tool') results.set(message.callId, message);
+
+  const turns: Turn[] = [];
+  let count = 0;
+  for (const message of messages) {
+    if (message.role === 'user') {
+      if (message.text) turns.push({ role: 'user', text: message.text });
+    } else if (message.role === 'assistant') {
+      if (!message.text && message.calls.length === 0) continue;
+      const calls = message.calls.map((call) => ({
+        id: `call${String(++count).padStart(5, '0')}`,
+        callId: call.id,
+        name: names.toWire(call.name),
+        // Every wire wants an object; what the model wrote instead is shown to it as it was.
+        args: call.args ?? { malformed: call.raw },
+      }));
+      turns.push({ role: 'assistant', text: message.text, calls });
+      if (calls.length > 0)
+        turns.push({
+          role: 'results',
+          results: calls.map(({ id, callId, name }) => {
+            const result = results.get(callId);
+            return {
+              id,
+              name,
+              text: result ? result.text : NOT_RUN,
+              isError: result ? result.isError : true,
+            };
+          }),
+        });
+    }
+  }
+  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', text: LEFT_OUT });
+  if (turns.at(-1)?.role === 'assistant') turns.push({ role: 'user', text: GO_ON });
+  return turns;
+}
