@@ -44,6 +44,9 @@ const asModelCall = (part: CallPart | BadCallPart): ModelCall =>
     ? { id: part.callId, name: part.modelName, args: part.args, raw: '' }
     : { id: part.callId, name: part.name, args: null, raw: part.raw };
 
+/** The one shape in which errors reach a model; small models are trained on it. */
+const errorText = (error: string): string => JSON.stringify({ error });
+
 function answerTo(
   part: CallPart | BadCallPart,
   resultText: ResultText,
@@ -56,21 +59,21 @@ function answerTo(
     text,
     isError,
   });
-  if (part.kind === 'badcall') return tool(`error: ${part.error}`, true);
+  if (part.kind === 'badcall') return tool(errorText(part.error), true);
   switch (part.state) {
     case 'done':
       return part.outcome
         ? tool(resultText(part.outcome, part.serverName, maxChars), part.outcome.kind !== 'result')
-        : tool('error: no result', true);
+        : tool(errorText('no result'), true);
     case 'denied':
       return tool(
-        `error: the user said no to this call${part.reason ? `: ${part.reason}` : ''}. Do not try it again.`,
+        errorText(`the user said no${part.reason ? ` (${part.reason})` : ''}; do not try it again`),
         true,
       );
     case 'refused':
-      return tool(`error: this call is not allowed. ${part.why ?? ''}`.trim(), true);
+      return tool(errorText(`not allowed. ${part.why ?? ''}`.trim()), true);
     default:
-      return tool('error: this call was not run', true);
+      return tool(errorText('this call was not run'), true);
   }
 }
 

@@ -187,7 +187,7 @@ describe('a bad call', () => {
     expect(await runTurn(inputOf(), ports, live())).toBe('done');
     expect(brain.requests[1]?.messages.at(-1)).toMatchObject({
       role: 'tool',
-      text: 'error: There is no tool nonsense.',
+      text: '{"error":"There is no tool nonsense."}',
     });
   });
 
