@@ -6,7 +6,13 @@
  * connection by itself; a connection that the browser dropped is opened again at the next use.
  */
 import { openDB } from 'idb';
-import { StoreError, isDeadConnection, openError, transactionError } from './errors.ts';
+import {
+  StoreError,
+  isDeadConnection,
+  openError,
+  transactionError,
+  upgradeError,
+} from './errors.ts';
 import type { Database, Migration, Reading, Schema, StoreName, Writing } from './schema.ts';
 
 /**
@@ -45,29 +51,32 @@ function openDatabase(options: ConnectionOptions, events: Events): Promise<Datab
     let timer: ReturnType<typeof setTimeout> | undefined;
     let gaveUp = false;
     let fault: unknown;
-    openDB<Schema>(name, migrations.length, {
-      upgrade(typed, from, _to, typedTx) {
-        const db = typed as unknown as Parameters<Migration>[0];
-        const tx = typedTx as unknown as Parameters<Migration>[1];
-        // The opening itself reports a failed upgrade.
-        tx.done.catch(() => {});
-        const migrate = async () => {
-          for (const step of migrations.slice(from)) await step(db, tx);
-        };
-        migrate().catch((error: unknown) => {
-          fault = error;
-          tx.abort();
-        });
-      },
-      blocked() {
-        timer = setTimeout(() => {
-          gaveUp = true;
-          reject(new StoreError('blocked'));
-        }, blockedMs);
-      },
-      blocking: events.outdated,
-      terminated: events.lost,
-    }).then(
+    // Async, because some browsers refuse by throwing.
+    const opening = async () =>
+      openDB<Schema>(name, migrations.length, {
+        upgrade(typed, from, _to, typedTx) {
+          const db = typed as unknown as Parameters<Migration>[0];
+          const tx = typedTx as unknown as Parameters<Migration>[1];
+          // The opening itself reports a failed upgrade.
+          tx.done.catch(() => {});
+          const migrate = async () => {
+            for (const step of migrations.slice(from)) await step(db, tx);
+          };
+          migrate().catch((error: unknown) => {
+            fault = error;
+            tx.abort();
+          });
+        },
+        blocked() {
+          timer = setTimeout(() => {
+            gaveUp = true;
+            reject(new StoreError('blocked'));
+          }, blockedMs);
+        },
+        blocking: events.outdated,
+        terminated: events.lost,
+      });
+    opening().then(
       (db) => {
         clearTimeout(timer);
         if (gaveUp) db.close();
@@ -75,7 +84,7 @@ function openDatabase(options: ConnectionOptions, events: Events): Promise<Datab
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(openError(fault ?? error));
+        reject(fault === undefined ? openError(error) : upgradeError(fault));
       },
     );
   });

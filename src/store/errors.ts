@@ -4,10 +4,11 @@ import { QuotaError } from './store.ts';
 /**
  * blocked: another tab keeps an old version open · outdated: a newer version, or an erasure, in
  * another tab closed this one's connection · newer: the data was written by a newer version ·
- * unavailable: the browser gives no storage · closed: the store was closed here · gone: what was to
- * be written to has been deleted
+ * upgrade: older data could not be brought up to date · unavailable: the browser gives no storage ·
+ * closed: the store was closed here · gone: what was to be written to has been deleted
  */
-export type StoreErrorKind = 'blocked' | 'outdated' | 'newer' | 'unavailable' | 'closed' | 'gone';
+export type StoreErrorKind =
+  'blocked' | 'outdated' | 'newer' | 'upgrade' | 'unavailable' | 'closed' | 'gone';
 
 const WORDS: Record<StoreErrorKind, readonly [message: string, advice: string]> = {
   blocked: [
@@ -18,6 +19,10 @@ const WORDS: Record<StoreErrorKind, readonly [message: string, advice: string]> 
   newer: [
     'The data on this phone was written by a newer version of Deft.',
     'Connect to the network and reload, so that the app is updated.',
+  ],
+  upgrade: [
+    'The data on this phone could not be brought up to date. It is unharmed.',
+    'Reload. If this comes again, update the app and report it.',
   ],
   unavailable: [
     'The browser does not let Deft store anything.',
@@ -57,6 +62,12 @@ export function openError(error: unknown): unknown {
   if (named(error, 'VersionError')) return new StoreError('newer', error);
   if (named(error, 'QuotaExceededError')) return transactionError([error]);
   return error instanceof StoreError ? error : new StoreError('unavailable', error);
+}
+
+/** What a failed migration is reported as. */
+export function upgradeError(fault: unknown): unknown {
+  const error = transactionError([fault]);
+  return error instanceof QuotaError ? error : new StoreError('upgrade', fault);
 }
 
 /** True where a connection has died under us and a new one may work. */

@@ -72,6 +72,10 @@ export function excerptOf(text: string, words: readonly string[]): string {
     if (space >= 0) start += space;
   }
   const end = Math.min(text.length, start + LENGTH);
-  const middle = text.slice(start, end).replace(/\s+/g, ' ').trim();
+  const middle = text
+    .slice(start, end)
+    .replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
   return `${start > 0 ? '…' : ''}${middle}${end < text.length ? '…' : ''}`;
 }
