@@ -6,8 +6,12 @@ import { createSubscriber } from 'svelte/reactivity';
 import { closeOverlays } from './overlays.ts';
 
 export type Screen =
-  /** `/`: the last conversation, or the first run. */
+  /** `/`: goes on to the last conversation, or to the first run. */
   | { readonly name: 'home' }
+  /** `/share`: words shared from another app. */
+  | { readonly name: 'share' }
+  /** `/welcome`: the first run. */
+  | { readonly name: 'welcome' }
   /** `/c/:id`. */
   | { readonly name: 'conversation'; readonly id: string }
   | { readonly name: 'chats' }
@@ -23,11 +27,20 @@ export type Screen =
 export interface Route {
   readonly screen: Screen;
   readonly path: string;
-  /** E.g. `?server=` (add this server), `?share` (words shared from another app), `?code=` (sign-in). */
+  /** E.g. `?server=` (add this server), `?text=` (shared words), `?code=` (sign-in). */
   readonly query: URLSearchParams;
 }
 
-const PLAIN = ['chats', 'models', 'servers', 'settings', 'cloud', 'reminders'] as const;
+const PLAIN = [
+  'share',
+  'welcome',
+  'chats',
+  'models',
+  'servers',
+  'settings',
+  'cloud',
+  'reminders',
+] as const;
 
 /** The screen that a path names. */
 export function screenOf(path: string): Screen {

@@ -1,0 +1,28 @@
+/** What the parts of a conversation screen share, handed down through Svelte's context. */
+import { createContext } from 'svelte';
+import type { Activity } from '../../app.ts';
+import type { CallPart, NoticeAction, StepPart } from '../../store/records.ts';
+
+export type Sent = NonNullable<StepPart['sent']>;
+
+export interface ConversationContext {
+  /** Reactive. */
+  readonly activity: Activity;
+  /**
+   * Whether a fold (card, receipt, thought) is open. Kept here and not in the fold, because a list
+   * that draws only what is in sight forgets the rest.
+   */
+  isOpen(key: string): boolean;
+  setOpen(key: string, open: boolean): void;
+  /** Shows the exact text that left the phone. */
+  showSent(sent: Sent): void;
+  /** Does what a notice's button says. */
+  act(action: NoticeAction): void;
+  /** Whether a standing yes lets this tool run without asking. Reactive. */
+  isGranted(call: CallPart): boolean;
+  /** Takes that standing yes back. */
+  revoke(call: CallPart): void;
+}
+
+const [useConversation, setConversation] = createContext<ConversationContext>();
+export { setConversation, useConversation };
