@@ -1,6 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 import { shell } from './tools/vite-shell.ts';
+import { wllama } from './tools/vite-wllama.ts';
 
 export default defineConfig({
   plugins: [svelte(), shell()],
@@ -12,5 +13,5 @@ export default defineConfig({
     // A file as data: is refused as a script's source, and the policy allows no font of that kind.
     assetsInlineLimit: 0,
   },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [wllama()] },
 });

@@ -3,6 +3,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { fileCommands } from './tests/servers/files-commands.ts';
 import { CHROMIUM_FLAGS, findChromium } from './tools/chromium.ts';
+import { wllama } from './tools/vite-wllama.ts';
 
 const executablePath = findChromium();
 
@@ -18,7 +19,8 @@ export default defineConfig({
         },
       },
       {
-        plugins: [svelte()],
+        plugins: [svelte(), wllama()],
+        worker: { format: 'es', plugins: () => [wllama()] },
         test: {
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],

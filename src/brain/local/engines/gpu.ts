@@ -29,9 +29,12 @@ export type GpuReport =
   | { readonly usable: false; readonly why: string };
 
 function isSoftware(info: GPUAdapterInfo): boolean {
-  return info.isFallbackAdapter || /swiftshader|llvmpipe|software/i.test(JSON.stringify([
-    info.architecture, info.description, info.device,
-  ]));
+  return (
+    info.isFallbackAdapter ||
+    /swiftshader|llvmpipe|software/i.test(
+      JSON.stringify([info.architecture, info.description, info.device]),
+    )
+  );
 }
 
 /** Asks for an adapter, as WebLLM will, and looks at its limits. */

@@ -1,0 +1,84 @@
+/**
+ * Downloads of models, for both engines. A thin page's side: the work is done in a worker.
+ *
+ * Promises: there is room, or a sentence that says how much is missing; what was fetched and verified
+ * is never fetched again, and a broken file goes on where it stopped; over all tabs one download runs
+ * at a time, so that no file is written twice.
+ */
+import { DownloadError, fileFault, roomFault } from './download-faults.ts';
+import workerUrl from './downloads.worker.ts?worker&url';
+import type { DownloadCommand, DownloadReport } from './downloads.worker.ts';
+import { spawnWorker } from './engines/spawn.ts';
+import { stored } from './files.ts';
+import type { CatalogueRow } from './types.ts';
+
+export interface DownloadProgress {
+  readonly received: number;
+  /** As far as it is known yet. */
+  readonly total: number;
+  readonly bytesPerSecond: number;
+}
+
+export interface DownloadOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: DownloadProgress) => void;
+  /** Milliseconds without a byte after which a connection counts as lost. */
+  readonly silenceMs?: number;
+}
+
+/** Held while a download runs, in any tab. */
+export const DOWNLOAD_LOCK = 'deft-download';
+
+const SILENCE_MS = 60_000;
+/** Left free beside the model, for conversations and for the browser's own needs. */
+const SPARE = 20e6;
+
+/** Bytes of the row, as far as they are known. */
+export const sizeOf = (row: CatalogueRow): number =>
+  row.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+
+/** Throws where the browser says that the rest of the model will not fit. */
+async function ensureRoom(row: CatalogueRow): Promise<void> {
+  const { quota, usage } = await navigator.storage.estimate();
+  if (quota === undefined || usage === undefined) return;
+  const needed = sizeOf(row) - (await stored(row)).bytes;
+  const free = Math.max(0, quota - usage);
+  if (needed + SPARE > free) throw roomFault(needed, free);
+}
+
+function run(row: CatalogueRow, options: DownloadOptions): Promise<void> {
+  const worker = spawnWorker(workerUrl, 'downloads');
+  const send = (command: DownloadCommand): void => worker.postMessage(command);
+  const cancel = (): void => send({ type: 'cancel' });
+  options.signal.addEventListener('abort', cancel, { once: true });
+  return new Promise<void>((resolve, reject) => {
+    worker.addEventListener('message', (message: MessageEvent<DownloadReport>) => {
+      const report = message.data;
+      if (report.type === 'progress') options.onProgress(report);
+      else if (report.type === 'failed') reject(new DownloadError(report.fault));
+      else if (report.type === 'cancelled') reject(options.signal.reason as Error);
+      else resolve();
+    });
+    worker.addEventListener('error', (event) => {
+      event.preventDefault();
+      reject(fileFault('internal', row.base, event.message ?? 'its worker could not be started'));
+    });
+    send({ type: 'start', row, silenceMs: options.silenceMs ?? SILENCE_MS });
+  }).finally(() => {
+    options.signal.removeEventListener('abort', cancel);
+    worker.terminate();
+  });
+}
+
+/**
+ * Resolves when every file of the row is on the phone and verified. Rejects with a DownloadError, or
+ * with the signal's reason; what has arrived stays and is used by the next download.
+ */
+export async function download(row: CatalogueRow, options: DownloadOptions): Promise<void> {
+  await navigator.locks.request(DOWNLOAD_LOCK, { signal: options.signal }, async () => {
+    if ((await stored(row)).complete) return;
+    await ensureRoom(row);
+    options.signal.throwIfAborted();
+    await run(row, options);
+  });
+}

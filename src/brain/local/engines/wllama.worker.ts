@@ -1,0 +1,183 @@
+/**
+ * The worker of wllama (@wllama/wllama 3.13.0): llama.cpp on the CPU, for phones without a usable GPU.
+ *
+ * Promises: nothing comes from a CDN or a blob: address; a file that is no model fails to load, with
+ * a typed error; the prompt's part that the engine has computed before is not computed again.
+ */
+import { type RawCompletionChunk, type RawCompletionParams, Wllama } from '@wllama/wllama';
+import * as compat from 'virtual:wllama/compat';
+import * as standard from 'virtual:wllama/standard';
+import { EngineError } from '../errors.ts';
+import { fileIn, fileName, folder } from '../files.ts';
+import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
+import { engineFault } from './faults.ts';
+import type { WorkerEngine } from './protocol.ts';
+import { serve } from './serve.ts';
+import { workerUrl } from './spawn.ts';
+
+/**
+ * Tokens computed at a stretch. A stop waits for the stretch to end: 32 make that 0.3 to 1.5 s
+ * where the default of 512 took up to 11, at no loss of speed.
+ */
+const BATCH = 32;
+
+/** The library's threads need cross-origin isolation, which would cut off sign-in windows. */
+const THREADS = 1;
+
+/**
+ * The library starts its inner worker from a blob: address; the same code is a file of this app
+ * (tools/vite-wllama.ts), which gets its options in its name.
+ */
+function startFromFile(): void {
+  const NativeWorker = self.Worker;
+  self.Worker = class extends NativeWorker {
+    constructor(blobUrl: string | URL) {
+      URL.revokeObjectURL(String(blobUrl));
+      const build = needsCompat() ? compat : standard;
+      const options = {
+        pathConfig: { 'wllama.wasm': new URL(build.wasm, self.location.href).href },
+        nbThread: 0,
+        compat: build === compat,
+      };
+      super(workerUrl(build.core), { type: 'module', name: JSON.stringify(options) });
+    }
+  };
+}
+
+/** The same question that the library asks itself: JSPI and 64-bit memory, or the other build. */
+function needsCompat(): boolean {
+  if (!('Suspending' in WebAssembly)) return true;
+  try {
+    new WebAssembly.Memory({
+      address: 'i64',
+      initial: 1n,
+    } as unknown as WebAssembly.MemoryDescriptor);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The model's file; each read of the engine is a step of the load. */
+async function modelFile(
+  row: CatalogueRow,
+  path: string,
+  onProgress: (fraction: number) => void,
+): Promise<File> {
+  const at = await folder(row.id);
+  const file = at && (await fileIn(at, fileName(path)));
+  if (!file) throw new EngineError('absent', `not stored: ${path}`);
+  const slice = file.slice.bind(file);
+  let furthest = 0;
+  file.slice = (start, end, type) => {
+    furthest = Math.max(furthest, Math.min(end ?? 0, file.size));
+    onProgress(furthest / file.size);
+    return slice(start, end, type);
+  };
+  return file;
+}
+
+class WllamaEngine implements WorkerEngine {
+  readonly #wllama = new Wllama(
+    { default: standard.wasm },
+    { suppressNativeLog: true, logger: { debug() {}, log() {}, warn() {}, error() {} } },
+  );
+
+  async load(row: CatalogueRow, onProgress: (fraction: number | null) => void): Promise<void> {
+    const files = await Promise.all(
+      row.files
+        .filter((file) => file.path.endsWith('.gguf'))
+        .map((file) => modelFile(row, file.path, onProgress)),
+    );
+    // The code is in the app's own file; the library only wants to see that there is some.
+    this.#wllama.setCompat({ worker: { code: ' ' }, wasm: compat.wasm });
+    try {
+      await this.#wllama.loadModel(files, {
+        n_ctx: row.contextTokens,
+        n_batch: BATCH,
+        n_ubatch: BATCH,
+        n_parallel: 1,
+        n_gpu_layers: 0,
+        n_threads: THREADS,
+        // Gemma's layers with a sliding window would forget the prefix that is to be reused.
+        swa_full: true,
+      });
+      await this.#selfTest();
+    } catch (thrown) {
+      throw engineFault(thrown);
+    }
+  }
+
+  /** A file that is no model loads without an error in this library, and fails at its first use. */
+  async #selfTest(): Promise<void> {
+    const { nVocab } = this.#wllama.getModelMetadata().hparams;
+    if (!(nVocab > 0))
+      throw new EngineError('internal', 'the file is no model: it has no vocabulary');
+    const { choices } = await this.#wllama.createCompletion({
+      prompt: '1',
+      max_tokens: 1,
+      temperature: 0,
+      logprobs: 1,
+    });
+    // The library's type says otherwise; this is what its server part answers.
+    const { content } = choices[0]?.logprobs as unknown as {
+      content?: readonly { readonly logprob?: number | null }[];
+    };
+    const logprob = content?.[0]?.logprob;
+    if (typeof logprob !== 'number' || !Number.isFinite(logprob))
+      throw new EngineError('internal', `the self-test gave a log-probability of ${logprob}`);
+  }
+
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    const { sampling } = request;
+    const params: RawCompletionParams & { cache_prompt: boolean } = {
+      prompt: request.prompt.join(''),
+      stream: true,
+      return_progress: true,
+      cache_prompt: true,
+      max_tokens: request.maxTokens,
+      stop: [...request.stop],
+      temperature: sampling.temperature,
+      top_p: sampling.topP ?? 1,
+      top_k: sampling.topK ?? 0,
+      min_p: 0,
+      ...(sampling.seed === undefined ? {} : { seed: sampling.seed }),
+      ...(request.grammar === null ? {} : { grammar: request.grammar }),
+      abortSignal: signal,
+    };
+    let finish: string | null = null;
+    let outputTokens = 0;
+    let read: RawCompletionChunk['prompt_progress'];
+    let timings: RawCompletionChunk['timings'];
+    try {
+      const stream = await this.#wllama.createCompletion({ ...params, stream: true });
+      for await (const chunk of stream) {
+        timings = chunk.timings ?? timings;
+        const progress = chunk.prompt_progress;
+        if (progress) {
+          read = progress;
+          yield { type: 'prefill', fraction: progress.processed / progress.total };
+        }
+        const choice = chunk.choices[0];
+        finish = choice?.finish_reason ?? finish;
+        if (choice?.text) {
+          outputTokens += 1;
+          yield { type: 'token', text: choice.text };
+        }
+      }
+    } catch (thrown) {
+      if (!signal.aborted) throw engineFault(thrown);
+    }
+    // The engine's own figures come with its last chunk; after a stop there is none.
+    yield {
+      type: 'done',
+      reason: signal.aborted ? 'aborted' : finish === 'length' ? 'length' : 'stop',
+      promptTokens: timings ? timings.cache_n + timings.prompt_n : (read?.total ?? 0),
+      cachedTokens: timings?.cache_n ?? read?.cache ?? 0,
+      outputTokens: timings?.predicted_n ?? outputTokens,
+    };
+  }
+}
+
+startFromFile();
+serve(() => new WllamaEngine());
