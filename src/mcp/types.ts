@@ -1,4 +1,5 @@
 /** What the MCP host gives the rest of the app: tools to offer, one way to call them, servers. */
+import type { Transport } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../brain/brain.ts';
 import type {
   DayReading,
@@ -154,4 +155,31 @@ export interface Host {
   /** Called after every change of a server, its status or its list. */
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
+}
+
+/**
+ * A server that lives in the page, such as the phone's own tools. Its definitions are data, so they
+ * can be offered before anything of the protocol is loaded.
+ */
+export interface InPageServer {
+  readonly id: string;
+  readonly name: string;
+  readonly tools: readonly ToolDefinition[];
+  /** The client's end of a new connection to it. */
+  open(): Transport;
+}
+
+/** What the toolbox needs of the host. */
+export interface ToolCaller {
+  /** Resolves when the lists of the servers in the page are stored. */
+  ready(): Promise<void>;
+  /** Renews stale lists behind whatever is going on; never throws, never waited for. */
+  renewStale(): void;
+  /** Calls a tool; never throws. Only a read-only or idempotent call is tried again by itself. */
+  callTool(
+    tool: Tool,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    onProgress?: (progress: CallProgress) => void,
+  ): Promise<Outcome>;
 }
