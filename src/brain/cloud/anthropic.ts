@@ -2,7 +2,7 @@
  * Anthropic's Messages API, straight from the browser
  * (platform.claude.com/docs/en/api/messages, …/build-with-claude/streaming).
  */
-import { systemText, turnsOf, wireNames, type Turn } from './history.ts';
+import { historyOf, systemText, wireNames, type Turn } from './history.ts';
 import { isRecord, list, number, parse, record, string, type Json } from './json.ts';
 import { anthropicSchema } from './schema.ts';
 import {
@@ -28,7 +28,7 @@ export function anthropicWire(target: Target, echoes: Echoes): Wire {
     write(request, changed) {
       const names = wireNames(request.tools);
       const cache = changed.has('cache_control') ? {} : CACHE;
-      const turns = turnsOf(request.messages, names);
+      const turns = historyOf(request.messages, names).turns;
       const body: Record<string, unknown> = {
         model: target.model,
         max_tokens: request.maxTokens + (changed.has('max_tokens') ? 0 : THINKING_ROOM),
@@ -62,8 +62,6 @@ export function anthropicWire(target: Target, echoes: Echoes): Wire {
     },
 
     read: anthropicReader,
-
-    nameOf: (wireName, request) => wireNames(request.tools).fromWire(wireName),
   };
 }
 
@@ -74,8 +72,7 @@ function blocksOf(turn: Turn, echoes: Echoes, cache: Json): Json[] {
       blocks.push({ type: 'text', text: turn.text });
       break;
     case 'assistant': {
-      const first = turn.calls[0];
-      if (first) blocks.push(...list(echoes.get(first.callId)).map(record));
+      if (turn.calls.length > 0) blocks.push(...list(echoes.get(turn.after)).map(record));
       if (turn.text.trim()) blocks.push({ type: 'text', text: turn.text });
       for (const call of turn.calls)
         blocks.push({ type: 'tool_use', id: call.id, name: call.name, input: call.args });

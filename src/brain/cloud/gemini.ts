@@ -2,7 +2,7 @@
  * Google's Gemini API, native REST (ai.google.dev/api/generate-content): its OpenAI-compatible
  * interface does not let browsers in. The key goes in a header, never in the address.
  */
-import { systemText, turnsOf, wireNames, type Turn } from './history.ts';
+import { historyOf, systemText, wireNames, type Turn } from './history.ts';
 import { isRecord, list, number, parse, record, string, type Json } from './json.ts';
 import { geminiSchema } from './schema.ts';
 import {
@@ -36,7 +36,7 @@ export function geminiWire(target: Target, echoes: Echoes): Wire {
       const names = wireNames(request.tools);
       const body: Record<string, unknown> = {
         systemInstruction: { parts: [{ text: systemText(request) }] },
-        contents: turnsOf(request.messages, names).map((turn) => ({
+        contents: historyOf(request.messages, names).turns.map((turn) => ({
           role: turn.role === 'assistant' ? 'model' : 'user',
           parts: partsOf(turn, echoes),
         })),
@@ -72,8 +72,6 @@ export function geminiWire(target: Target, echoes: Echoes): Wire {
     },
 
     read: geminiReader,
-
-    nameOf: (wireName, request) => wireNames(request.tools).fromWire(wireName),
   };
 }
 
@@ -82,9 +80,8 @@ function partsOf(turn: Turn, echoes: Echoes): Json[] {
     case 'user':
       return [{ text: turn.text }];
     case 'assistant': {
-      const first = turn.calls[0];
       // The seals, in the order of the calls; of parallel calls only the first has one.
-      const seals = first ? list(echoes.get(first.callId)) : [];
+      const seals = list(echoes.get(turn.after));
       return [
         ...(turn.text ? [{ text: turn.text }] : []),
         ...turn.calls.map((call, at) => {

@@ -10,8 +10,6 @@ export interface WireCall {
    * call's place in the conversation, so that it stays the same from step to step.
    */
   readonly id: string;
-  /** The id that the conversation knows it by. */
-  readonly callId: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
@@ -25,7 +23,13 @@ export interface WireResult {
 
 export type Turn =
   | { readonly role: 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly WireCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls: readonly WireCall[];
+      /** Key of the turns before it. */
+      readonly after: string;
+    }
   | { readonly role: 'results'; readonly results: readonly WireResult[] };
 
 /** Tool names as a wire allows them, both ways. */
@@ -66,30 +70,52 @@ const LEFT_OUT = '(Earlier messages are left out.)';
 const GO_ON = 'Go on.';
 const NOT_RUN = 'This call was not run.';
 
-export function turnsOf(messages: readonly BrainMessage[], names: Names): Turn[] {
+export interface History {
+  readonly turns: readonly Turn[];
+  /** Tells this conversation from others, well enough for a short memory. */
+  readonly key: string;
+}
+
+/** cyrb53, a hash of 53 bits in the public domain. */
+function hash(text: string): string {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  }
+  return `${(a >>> 0).toString(36)}.${(b >>> 0).toString(36)}`;
+}
+
+export function historyOf(messages: readonly BrainMessage[], names: Names): History {
   const results = new Map<string, Extract<BrainMessage, { role: 'tool' }>>();
   for (const message of messages) if (message.role === 'tool') results.set(message.callId, message);
 
   const turns: Turn[] = [];
+  let key = '';
   let count = 0;
+  const add = (turn: Turn): void => {
+    turns.push(turn);
+    key = hash(key + JSON.stringify(turn));
+  };
   for (const message of messages) {
     if (message.role === 'user') {
-      if (message.text) turns.push({ role: 'user', text: message.text });
+      if (message.text) add({ role: 'user', text: message.text });
     } else if (message.role === 'assistant') {
       if (!message.text && message.calls.length === 0) continue;
       const calls = message.calls.map((call) => ({
         id: `call${String(++count).padStart(5, '0')}`,
-        callId: call.id,
         name: names.toWire(call.name),
         // Every wire wants an object; what the model wrote instead is shown to it as it was.
         args: call.args ?? { malformed: call.raw },
       }));
-      turns.push({ role: 'assistant', text: message.text, calls });
+      add({ role: 'assistant', text: message.text, calls, after: key });
       if (calls.length > 0)
-        turns.push({
+        add({
           role: 'results',
-          results: calls.map(({ id, callId, name }) => {
-            const result = results.get(callId);
+          results: calls.map(({ id, name }, at) => {
+            const result = results.get(message.calls[at]!.id);
             return {
               id,
               name,
@@ -102,5 +128,5 @@ export function turnsOf(messages: readonly BrainMessage[], names: Names): Turn[]
   }
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', text: LEFT_OUT });
   if (turns.at(-1)?.role === 'assistant') turns.push({ role: 'user', text: GO_ON });
-  return turns;
+  return { turns, key };
 }

@@ -5,8 +5,8 @@
  *
  * It sends the fewest parameters and headers, because each host refuses others of them.
  */
-import type { BrainRequest, ToolSpec } from '../brain.ts';
-import { systemText, turnsOf, wireNames, type Turn } from './history.ts';
+import type { ToolSpec } from '../brain.ts';
+import { historyOf, systemText, wireNames, type Turn } from './history.ts';
 import { isRecord, list, number, parse, record, string, type Json } from './json.ts';
 import { objectSchema } from './schema.ts';
 import {
@@ -52,7 +52,7 @@ export function openaiWire(target: Target, echoes: Echoes): Wire {
         model: target.model,
         messages: [
           { role: 'system', content: systemText(request) },
-          ...turnsOf(request.messages, names).flatMap((turn) => messagesOf(turn, echoes)),
+          ...historyOf(request.messages, names).turns.flatMap((turn) => messagesOf(turn, echoes)),
         ],
         stream: true,
       };
@@ -81,8 +81,6 @@ export function openaiWire(target: Target, echoes: Echoes): Wire {
     },
 
     read: openaiReader,
-
-    nameOf: (wireName, request: BrainRequest) => wireNames(request.tools).fromWire(wireName),
   };
 }
 
@@ -102,13 +100,12 @@ function messagesOf(turn: Turn, echoes: Echoes): Json[] {
     case 'user':
       return [{ role: 'user', content: turn.text }];
     case 'assistant': {
-      const first = turn.calls[0];
-      if (!first) return [{ role: 'assistant', content: turn.text }];
+      if (turn.calls.length === 0) return [{ role: 'assistant', content: turn.text }];
       return [
         {
           role: 'assistant',
           content: turn.text || null,
-          ...record(echoes.get(first.callId)),
+          ...record(echoes.get(turn.after)),
           tool_calls: turn.calls.map((call) => ({
             id: call.id,
             type: 'function',
@@ -122,7 +119,9 @@ function messagesOf(turn: Turn, echoes: Echoes): Json[] {
         role: 'tool',
         tool_call_id: result.id,
         content:
-          result.isError && !/^error/i.test(result.text) ? `Error: ${result.text}` : result.text,
+          result.isError && !/^\W{0,3}error/i.test(result.text)
+            ? `Error: ${result.text}`
+            : result.text,
       }));
   }
 }

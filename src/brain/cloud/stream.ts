@@ -30,6 +30,7 @@ import {
   unreadableError,
   type Peer,
 } from './errors.ts';
+import { historyOf, wireNames } from './history.ts';
 import { isRecord, parse } from './json.ts';
 import { estimateTokens } from './tokens.ts';
 import {
@@ -243,21 +244,23 @@ function readEvent(data: string, reader: Reader, peer: Peer, net: Net): readonly
 function* conclude(
   request: BrainRequest,
   reader: Reader,
-  { wire, peer, echoes }: Setting,
+  { peer, echoes }: Setting,
   clock: Clock,
 ): Generator<BrainEvent, void, undefined> {
   const result = reader.result();
+  const names = wireNames(request.tools);
   const taken = new Set(
     request.messages.flatMap((message) =>
       message.role === 'assistant' ? message.calls.map((call) => call.id) : [],
     ),
   );
   const calls = result.calls.map((raw) => {
-    const call = callOf(raw, wire.nameOf(raw.name, request), result.finish === 'length', taken);
+    const call = callOf(raw, names.fromWire(raw.name), result.finish === 'length', taken);
     taken.add(call.id);
     return call;
   });
-  if (calls[0] && result.echo !== undefined) echoes.set(calls[0].id, result.echo);
+  if (calls.length > 0 && result.echo !== undefined)
+    echoes.set(historyOf(request.messages, names).key, result.echo);
   if (calls.length > 0) clock.token();
   for (const call of calls) yield { type: 'call', call };
   const usage = usageOf(reader, clock);
@@ -381,6 +384,8 @@ class Watch {
   }
 
   async wait<T>(work: Promise<T>): Promise<T> {
+    // Whoever wins, the loser's failure is nobody's business any more.
+    work.catch(() => undefined);
     this.check();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let onAbort: (() => void) | undefined;

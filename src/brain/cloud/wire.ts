@@ -82,11 +82,12 @@ export interface Wire {
   /** Parameters that can be left out, or sent another way, where a host refuses them. */
   readonly negotiable: readonly string[];
   read(): Reader;
-  /** The name a tool was given by the caller, from the one on the wire. */
-  nameOf(wireName: string, request: BrainRequest): string;
 }
 
-/** Sealed reasoning by the id of the first call that it led to; the oldest is forgotten first. */
+/**
+ * Sealed reasoning by the conversation that it followed (its key in history.ts), for call ids are
+ * the caller's to change. The oldest is forgotten first.
+ */
 export class Echoes {
   readonly #kept = new Map<string, unknown>();
   readonly #most: number;
@@ -95,12 +96,12 @@ export class Echoes {
     this.#most = most;
   }
 
-  get(callId: string): unknown {
-    return this.#kept.get(callId);
+  get(key: string): unknown {
+    return this.#kept.get(key);
   }
 
-  set(callId: string, echo: unknown): void {
-    this.#kept.set(callId, echo);
+  set(key: string, echo: unknown): void {
+    this.#kept.set(key, echo);
     if (this.#kept.size > this.#most) this.#kept.delete(this.#kept.keys().next().value!);
   }
 }
