@@ -51,14 +51,24 @@ export async function ensureWeights({
   }
 }
 
+function readFlags() {
+  try {
+    return parseArgs({
+      options: {
+        verify: { type: 'boolean', default: false },
+        'keep-base': { type: 'boolean', default: false },
+        pin: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error('Usage: npm run weights [-- --verify] [-- --keep-base] [-- --pin]');
+    process.exit(2);
+  }
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      verify: { type: 'boolean', default: false },
-      'keep-base': { type: 'boolean', default: false },
-      pin: { type: 'boolean', default: false },
-    },
-  });
+  const values = readFlags();
   const result = await ensureWeights({
     log: console.log,
     full: values.verify,

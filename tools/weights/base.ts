@@ -141,8 +141,8 @@ function explain(name: string, output: string): Problem {
     );
   if (/No matching distribution|Could not find a version/i.test(output))
     return new Problem(
-      `The package index that pip uses does not have ${name}.`,
-      `Check which index that is (\`pip config list\`). ${AGAIN}`,
+      `pip found no ${name}: its package index does not have it, or cannot be reached.`,
+      `Check the network, and which index pip uses (\`pip config list\`). ${AGAIN}`,
     );
   const lines = output
     .replace(/\/\/[^/@\s]+@/g, '//')

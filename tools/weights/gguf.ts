@@ -273,7 +273,7 @@ export function encodeHeader(
   values: ReadonlyMap<string, GgufValue>,
   tensors: readonly TensorInfo[],
 ): Buffer {
-  const parts = [u32(MAGIC), u32(VERSION), u64(tensors.length), u64(values.size)];
+  const parts: Buffer[] = [u32(MAGIC), u32(VERSION), u64(tensors.length), u64(values.size)];
   for (const [key, value] of values) parts.push(text(key), encodeValue(value));
   let offset = 0;
   for (const tensor of tensors) {

@@ -111,5 +111,4 @@ export async function mergeAdapter(
     await out.write(padding(tensorBytes(tensor)));
     onProgress((done += elements(tensor)) / total);
   }
-  await out.sync();
 }
