@@ -212,6 +212,28 @@ async function writeSettings(tx: Writing, settings: ArchivedSettings): Promise<b
   return true;
 }
 
+/**
+ * Keys and consents that a server or an account left behind when it was deleted here must not serve
+ * an address from a file that bears the same id. Resolves with the ids of the grants taken back.
+ */
+async function dropLeftovers(
+  tx: Writing,
+  servers: readonly string[],
+  accounts: readonly string[],
+): Promise<string[]> {
+  const grants = tx.objectStore('grants');
+  const ofServers = await Promise.all(
+    servers.map((id) => grants.index('tool').getAll(IDBKeyRange.bound([id], [id, []]))),
+  );
+  const consents = ofServers.flat().filter((it) => it.verdict === 'allow');
+  const secrets = [...servers.map((id) => `server:${id}`), ...accounts.map((id) => `cloud:${id}`)];
+  await Promise.all([
+    ...consents.map((it) => grants.delete(it.id)),
+    ...secrets.map((name) => tx.objectStore('secrets').delete(name)),
+  ]);
+  return consents.map((it) => it.id);
+}
+
 async function writeAll(tx: Writing, archive: ArchiveDocument): Promise<Written> {
   const changed: [Topic, string][] = [];
   let kept = 0;
@@ -244,9 +266,13 @@ async function writeAll(tx: Writing, archive: ArchiveDocument): Promise<Written>
     ...grants.map((it) => tx.objectStore('grants').add(it)),
     ...reminders.map((it) => tx.objectStore('reminders').add(it)),
     ...accounts.map((it) => tx.objectStore('accounts').add(it)),
-    // A key left behind by an account that was deleted must not go to an address from a file.
-    ...accounts.map((it) => tx.objectStore('secrets').delete(`cloud:${it.id}`)),
   ]);
+  const leftBehind = await dropLeftovers(
+    tx,
+    [...added],
+    accounts.map((it) => it.id),
+  );
+  for (const id of leftBehind) changed.push(['grants', id]);
 
   const [here, hereMessages] = [await keysOf(tx, 'conversations'), await keysOf(tx, 'messages')];
   let conversations = 0;

@@ -41,8 +41,10 @@ async function match(
     (word) => !title.includes(word) && !folded.some((text) => text.includes(word)),
   );
   if (missing) return null;
-  const first = folded.findIndex((text) => words.some((word) => text.includes(word)));
-  const shown = texts[first] ?? texts.at(-1) ?? '';
+  // The first text that holds most of the words is shown.
+  const counts = folded.map((text) => words.filter((word) => text.includes(word)).length);
+  const most = Math.max(0, ...counts);
+  const shown = (most > 0 ? texts[counts.indexOf(most)] : texts.at(-1)) ?? '';
   return { conversation, excerpt: excerptOf(shown, words) };
 }
 

@@ -51,7 +51,10 @@ export interface Table<T> {
   all(): Promise<T[]>;
   put(record: T): Promise<void>;
   delete(key: string): Promise<void>;
-  /** Reads, changes and writes in one transaction; undefined from `change` leaves it as it is. */
+  /**
+   * Reads, changes and writes in one transaction; undefined from `change` leaves it as it is.
+   * Resolves with the record as it is then; undefined where there is none.
+   */
   update(key: string, change: (old: T) => T | undefined): Promise<T | undefined>;
 }
 
@@ -127,7 +130,10 @@ export interface ImportSummary {
 export interface Archive {
   /** Everything but secrets, as one JSON document. */
   export(): Promise<Blob>;
-  /** Validates all of it before anything is written, then writes in one transaction. */
+  /**
+   * Validates all of it before anything is written, then writes in one transaction. Takes over no
+   * grant that allows, no trust in a server and no open call: a file never says yes for a person.
+   */
   import(
     file: Blob,
   ): Promise<

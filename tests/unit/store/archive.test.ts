@@ -173,12 +173,18 @@ describe('an import', () => {
     expect(await store.decisions.get('k2')).toBeUndefined();
   });
 
-  test('does not hand a key that was left behind to an address from the file', async () => {
+  test('gives keys and consents that were left behind to no address from the file', async () => {
     const { blob } = await exported();
     const store = await freshStore();
     await store.vault.set('cloud:a1', 'left behind');
+    await store.vault.set('server:s1', 'left behind');
+    const [grant] = content.grants;
+    await store.grants.put({ ...grant!, id: 'left' });
+    await store.grants.put({ ...grant!, id: 'other', server: 's10' });
     await store.archive.import(blob);
     expect(await store.vault.get('cloud:a1')).toBeUndefined();
+    expect(await store.vault.get('server:s1')).toBeUndefined();
+    expect((await store.grants.all()).map((it) => it.id)).toEqual(['g2', 'other']);
   });
 
   test('is announced', async () => {
