@@ -289,7 +289,10 @@ export interface ModelRecord {
   readonly state: 'downloading' | 'ready' | 'failed';
   readonly bytes: number;
   readonly updatedAt: number;
+  /** What went wrong, in a sentence for the person. */
   readonly error?: string;
+  /** What to do about it. */
+  readonly advice?: string;
 }
 
 export interface Settings {

@@ -1,15 +1,23 @@
 /** The file server, as commands that a test in the browser can give to Node. */
 import path from 'node:path';
 import type { BrowserCommand } from 'vitest/node';
+import { randomGemma3 } from '../models/gguf.ts';
 import { startFiles, type FilesServer } from './files.ts';
 
-const FOLDERS = { tests: path.resolve('tests/models'), models: path.resolve('models') };
+const FOLDERS = {
+  tests: path.resolve('tests/models'),
+  models: path.resolve('models'),
+};
 
 const servers = new Map<string, FilesServer>();
 
-/** Serves `tests/models` under `/tests/` and `models` under `/models/`; gives the address. */
+/**
+ * Serves `tests/models` under `/tests/`, `models` under `/models/`, and `/made/random.gguf`, a model of
+ * random weights; gives the address.
+ */
 const startFileServer: BrowserCommand<[port?: number]> = async (_context, port) => {
-  const server = await startFiles({ folders: FOLDERS }, port);
+  const made = { '/made/random.gguf': randomGemma3() };
+  const server = await startFiles({ folders: FOLDERS, made }, port);
   servers.set(server.url, server);
   return server.url;
 };

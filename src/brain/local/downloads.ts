@@ -5,7 +5,7 @@
  * is never fetched again, and a broken file goes on where it stopped; over all tabs one download runs
  * at a time, so that no file is written twice.
  */
-import { DownloadError, fileFault, roomFault } from './download-faults.ts';
+import { DownloadError, fileFault, roomFault, type DownloadFault } from './download-faults.ts';
 import workerUrl from './downloads.worker.ts?worker&url';
 import type { DownloadCommand, DownloadReport } from './downloads.worker.ts';
 import { spawnWorker } from './engines/spawn.ts';
@@ -46,6 +46,12 @@ async function ensureRoom(row: CatalogueRow): Promise<void> {
   if (needed + SPARE > free) throw roomFault(needed, free);
 }
 
+/** A connection that broke because there is no network at all is told as that. */
+function failure(row: CatalogueRow, fault: DownloadFault): DownloadError {
+  const offline = fault.kind === 'unreachable' && !navigator.onLine;
+  return offline ? fileFault('offline', row.base) : new DownloadError(fault);
+}
+
 function run(row: CatalogueRow, options: DownloadOptions): Promise<void> {
   const worker = spawnWorker(workerUrl, 'downloads');
   const send = (command: DownloadCommand): void => worker.postMessage(command);
@@ -55,7 +61,7 @@ function run(row: CatalogueRow, options: DownloadOptions): Promise<void> {
     worker.addEventListener('message', (message: MessageEvent<DownloadReport>) => {
       const report = message.data;
       if (report.type === 'progress') options.onProgress(report);
-      else if (report.type === 'failed') reject(new DownloadError(report.fault));
+      else if (report.type === 'failed') reject(failure(row, report.fault));
       else if (report.type === 'cancelled') reject(options.signal.reason as Error);
       else resolve();
     });

@@ -48,7 +48,6 @@ class Progress {
   readonly #report: (report: DownloadReport) => void;
   readonly #sizes = new Map<string, { received: number; total: number }>();
   #samples: { readonly at: number; readonly received: number }[] = [];
-  #reported = -Infinity;
 
   constructor(files: readonly WantedFile[], report: (report: DownloadReport) => void) {
     this.#report = report;
@@ -59,11 +58,9 @@ class Progress {
     this.#sizes.set(path, { received, total: Math.max(total ?? 0, received) });
   }
 
-  /** Tells the page, unless it was told a moment ago. */
+  /** Tells the page how things stand. */
   tell(): void {
     const at = performance.now();
-    if (at - this.#reported < REPORT_MS) return;
-    this.#reported = at;
     const sizes = [...this.#sizes.values()];
     const received = sizes.reduce((sum, size) => sum + size.received, 0);
     const total = sizes.reduce((sum, size) => sum + size.total, 0);
@@ -118,12 +115,11 @@ async function settle(
 async function download(
   row: CatalogueRow,
   silenceMs: number,
-  report: (report: DownloadReport) => void,
+  progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
   const at = await makeFolder(row.id);
   const files = [...(await stored(row)).files];
-  const progress = new Progress(row.files, report);
   for (const file of files) progress.set(file.path, file.bytes, file.bytes);
 
   for (const wanted of row.files) {
@@ -137,10 +133,7 @@ async function download(
       arrived = await fetchFile({ ...wanted, url }, handle, {
         signal,
         silenceMs,
-        onBytes(received, total) {
-          progress.set(wanted.path, received, total);
-          progress.tell();
-        },
+        onBytes: (received, total) => progress.set(wanted.path, received, total),
       });
     } finally {
       handle.close();
@@ -164,9 +157,16 @@ const report = (message: DownloadReport): void => self.postMessage(message);
 self.addEventListener('message', (message: MessageEvent<DownloadCommand>) => {
   const command = message.data;
   if (command.type === 'cancel') return cancel.abort();
-  download(command.row, command.silenceMs, report, cancel.signal).then(
-    () => report({ type: 'done' }),
+  const progress = new Progress(command.row.files, report);
+  const telling = setInterval(() => progress.tell(), REPORT_MS);
+  download(command.row, command.silenceMs, progress, cancel.signal).then(
+    () => {
+      clearInterval(telling);
+      progress.tell();
+      report({ type: 'done' });
+    },
     (error: unknown) => {
+      clearInterval(telling);
       if (cancel.signal.aborted) return report({ type: 'cancelled' });
       const { fault } =
         error instanceof DownloadError

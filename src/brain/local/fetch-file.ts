@@ -119,7 +119,7 @@ class Arrival {
         this.#hooks.signal.throwIfAborted();
         if (!isPassing(error)) throw error;
         attempts = this.bytes - before >= HEADWAY ? 1 : attempts + 1;
-        if (attempts >= ATTEMPTS) throw navigator.onLine ? error : this.#fault('offline');
+        if (attempts >= ATTEMPTS) throw error;
         await pause(PAUSE * 2 ** (attempts - 1), this.#hooks.signal);
       }
     }
@@ -177,8 +177,10 @@ class Arrival {
     }
     const from = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1];
     // A host of another origin may hide the header: then it is believed.
-    if (from !== undefined && Number(from) !== this.bytes)
+    if (from !== undefined && Number(from) !== this.bytes) {
+      this.restart();
       throw this.#fault('server', 'wrong range');
+    }
     return response;
   }
 

@@ -5,7 +5,7 @@ import { spawnWorker } from './spawn.ts';
 import workerUrl from './webllm.worker.ts?worker&url';
 
 /** Addresses of the engine's own files, to be kept for use without a network. */
-export const WEBLLM_FILES: readonly string[] = [workerUrl];
+export const webllmFiles = (): readonly string[] => [workerUrl];
 
 export function createWebllm(): HostedEngine {
   return createWorkerEngine({

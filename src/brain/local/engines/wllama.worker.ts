@@ -5,8 +5,6 @@
  * a typed error; the prompt's part that the engine has computed before is not computed again.
  */
 import { type RawCompletionChunk, type RawCompletionParams, Wllama } from '@wllama/wllama';
-import * as compat from 'virtual:wllama/compat';
-import * as standard from 'virtual:wllama/standard';
 import { EngineError } from '../errors.ts';
 import { fileIn, fileName, folder } from '../files.ts';
 import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
@@ -14,6 +12,7 @@ import { engineFault } from './faults.ts';
 import type { WorkerEngine } from './protocol.ts';
 import { serve } from './serve.ts';
 import { workerUrl } from './spawn.ts';
+import { wllamaBuild, type WllamaBuild } from './wllama-build.ts';
 
 /**
  * Tokens computed at a stretch. A stop waits for the stretch to end: 32 make that 0.3 to 1.5 s
@@ -28,34 +27,16 @@ const THREADS = 1;
  * The library starts its inner worker from a blob: address; the same code is a file of this app
  * (tools/vite-wllama.ts), which gets its options in its name.
  */
-function startFromFile(): void {
+function startFromFile({ core, wasm, compat }: WllamaBuild): void {
   const NativeWorker = self.Worker;
   self.Worker = class extends NativeWorker {
     constructor(blobUrl: string | URL) {
       URL.revokeObjectURL(String(blobUrl));
-      const build = needsCompat() ? compat : standard;
-      const options = {
-        pathConfig: { 'wllama.wasm': new URL(build.wasm, self.location.href).href },
-        nbThread: 0,
-        compat: build === compat,
-      };
-      super(workerUrl(build.core), { type: 'module', name: JSON.stringify(options) });
+      const pathConfig = { 'wllama.wasm': new URL(wasm, self.location.href).href };
+      const name = JSON.stringify({ pathConfig, nbThread: 0, compat });
+      super(workerUrl(core), { type: 'module', name });
     }
   };
-}
-
-/** The same question that the library asks itself: JSPI and 64-bit memory, or the other build. */
-function needsCompat(): boolean {
-  if (!('Suspending' in WebAssembly)) return true;
-  try {
-    new WebAssembly.Memory({
-      address: 'i64',
-      initial: 1n,
-    } as unknown as WebAssembly.MemoryDescriptor);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 /** The model's file; each read of the engine is a step of the load. */
@@ -77,9 +58,11 @@ async function modelFile(
   return file;
 }
 
+const build = wllamaBuild();
+
 class WllamaEngine implements WorkerEngine {
   readonly #wllama = new Wllama(
-    { default: standard.wasm },
+    { default: build.wasm },
     { suppressNativeLog: true, logger: { debug() {}, log() {}, warn() {}, error() {} } },
   );
 
@@ -90,7 +73,7 @@ class WllamaEngine implements WorkerEngine {
         .map((file) => modelFile(row, file.path, onProgress)),
     );
     // The code is in the app's own file; the library only wants to see that there is some.
-    this.#wllama.setCompat({ worker: { code: ' ' }, wasm: compat.wasm });
+    this.#wllama.setCompat({ worker: { code: ' ' }, wasm: build.wasm });
     try {
       await this.#wllama.loadModel(files, {
         n_ctx: row.contextTokens,
@@ -179,5 +162,5 @@ class WllamaEngine implements WorkerEngine {
   }
 }
 
-startFromFile();
+startFromFile(build);
 serve(() => new WllamaEngine());
