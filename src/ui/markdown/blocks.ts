@@ -3,7 +3,6 @@
  * is never drawn again; a growing text costs its last two blocks and not its whole length.
  */
 import { Lexer, type MarkedToken, type Token, type TokensList } from 'marked';
-import remend from 'remend';
 
 /** A definition that may lie far from the link that uses it. */
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]: /m;
@@ -17,6 +16,22 @@ const OPEN = 2;
 /** Marked's own tokens: no extension adds others. */
 export const known = (tokens: readonly Token[]): readonly MarkedToken[] =>
   tokens as readonly MarkedToken[];
+
+/**
+ * Closes what an unfinished text leaves open. Loaded with the first text that grows, so that the
+ * first screen need not wait for it; until then, and where it cannot be had, the text stays as it is.
+ */
+let close = (text: string): string => text;
+let loading: Promise<void> | undefined;
+
+async function loadClose(): Promise<void> {
+  try {
+    const { default: remend } = await import('remend');
+    close = (text) => remend(text, { linkMode: 'text-only' });
+  } catch {
+    loading = undefined;
+  }
+}
 
 const lex = (text: string): TokensList => Lexer.lex(text, { gfm: true });
 
@@ -34,16 +49,13 @@ export class BlockReader {
 
     const tail = source.slice(this.#from);
     const tokens: Token[] = lex(tail);
-    if (growing) this.#finish(tokens, tail);
-    if (growing && tokens.length > 0) {
+    if (growing) {
+      loading ??= loadClose();
+      this.#finish(tokens, tail);
       const last = tokens.findLastIndex((token) => token.type !== 'space');
       if (last >= 0) {
         const open = tokens.slice(last).map((token) => token.raw);
-        tokens.splice(
-          last,
-          tokens.length,
-          ...lex(remend(open.join(''), { linkMode: 'text-only' })),
-        );
+        tokens.splice(last, tokens.length, ...lex(close(open.join(''))));
       }
     }
     return known([...this.#finished, ...tokens]);

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { gridOf, pieceOf, readable } from '../../../src/ui/conversation/values.ts';
+
+test('names of arguments are written as a person would', () => {
+  expect(readable('find_flights')).toBe('Find flights');
+  expect(readable('arriveBy')).toBe('Arrive by');
+  expect(readable('__')).toBe('__');
+});
+
+describe('a list as a table', () => {
+  test('like objects make one', () => {
+    expect(gridOf([{ a: 1, b: 2 }, { a: 3 }])?.columns).toEqual(['a', 'b']);
+  });
+  test.each([
+    ['one object', [{ a: 1 }]],
+    ['nested values', [{ a: { b: 1 } }, { a: { b: 2 } }]],
+    ['things that are no objects', [1, 2, 3]],
+    ['objects and others', [{ a: 1 }, 2]],
+    [
+      'too many columns',
+      [0, 1].map(() => Object.fromEntries('abcdefghi'.split('').map((k) => [k, 1]))),
+    ],
+    ['an object', { a: [] }],
+  ])('%s does not', (_name, value) => {
+    expect(gridOf(value)).toBeNull();
+  });
+});
+
+describe('a block of a result', () => {
+  test('text that is JSON is data, other text stays text', () => {
+    expect(pieceOf({ type: 'text', text: ' {"a": 1}' })).toEqual({ kind: 'json', value: { a: 1 } });
+    expect(pieceOf({ type: 'text', text: '{not json' })).toEqual({
+      kind: 'text',
+      text: '{not json',
+    });
+    expect(pieceOf({ type: 'text', text: 12 })).toEqual({ kind: 'text', text: '' });
+  });
+
+  test('only pictures that came as data are shown', () => {
+    expect(pieceOf({ type: 'image', data: 'AAAA', mimeType: 'image/png' })).toMatchObject({
+      kind: 'image',
+      source: 'data:image/png;base64,AAAA',
+    });
+    for (const mimeType of ['image/svg+xml', 'text/html', '', undefined])
+      expect(pieceOf({ type: 'image', data: 'AAAA', mimeType }).kind).toBe('other');
+    expect(
+      pieceOf({ type: 'image', data: 'https://evil.example/x.png', mimeType: 'image/png' }).kind,
+    ).toBe('other');
+  });
+
+  test('links to resources keep their address, files show their text', () => {
+    expect(pieceOf({ type: 'resource_link', uri: 'https://a.example/f', name: 'f' })).toEqual({
+      kind: 'link',
+      address: 'https://a.example/f',
+      label: 'f',
+    });
+    expect(pieceOf({ type: 'resource', resource: { uri: 'file:///a', text: 'words' } })).toEqual({
+      kind: 'text',
+      text: 'words',
+    });
+  });
+
+  test('what is not known is shown as data', () => {
+    expect(pieceOf({ type: 'hologram', x: 1 })).toEqual({
+      kind: 'json',
+      value: { type: 'hologram', x: 1 },
+    });
+  });
+});
