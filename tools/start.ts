@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'vite';
-import { startTravel } from '../tests/servers/travel.ts';
+import { startTravel, TRAVEL_PORT } from '../tests/servers/travel.ts';
 import { startServer } from './serve.ts';
 import { ensureWeights } from './weights.ts';
 
@@ -26,7 +26,7 @@ const SOURCES = [
 ];
 
 const port = readPort('PORT', 4173);
-const demoPort = readPort('DEMO_PORT', 4174);
+const demoPort = readPort('DEMO_PORT', TRAVEL_PORT);
 const host = process.env.HOST;
 
 function readPort(name: string, usual: number): number {

@@ -1,0 +1,45 @@
+/** What the screens reckon about a model: its size, the room for it, and how it is fetched. */
+import type { App } from '../../app.ts';
+import type { CatalogueRow, EngineName, ModelView } from '../../brain/local/types.ts';
+import { askToPersistOnce } from '../shell/persistence.ts';
+
+/** Left free beside a model, in bytes, so that conversations always fit. */
+const RESERVE = 64_000_000;
+
+/** Bytes of a model's files, as far as the catalogue knows them. */
+export function sizeOf(row: CatalogueRow): number {
+  return row.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+}
+
+export interface Room {
+  readonly enough: boolean;
+  /** Bytes still to be stored. */
+  readonly needed: number;
+  /** Bytes that the browser has left for the app. */
+  readonly free: number;
+}
+
+/** Whether what is missing of a model fits into what the browser has left. */
+export function room(model: ModelView, storage: { used: number; quota: number }): Room {
+  const needed = Math.max(0, sizeOf(model.row) - model.stored);
+  const free = Math.max(0, storage.quota - storage.used);
+  return { enough: needed + RESERVE <= free, needed, free };
+}
+
+export const ENGINES: Readonly<Record<EngineName, string>> = {
+  webllm: 'graphics chip (WebGPU)',
+  wllama: 'processor (WebAssembly)',
+};
+
+/**
+ * Fetches a model, after the browser was asked to keep what is stored; the first one on the phone
+ * becomes the one in use. Resolves when the download has ended, well or not.
+ */
+export async function getModel(app: App, id: string): Promise<void> {
+  await askToPersistOnce(app);
+  await app.models.download(id);
+  const { phoneModel } = await app.settings.get();
+  if (phoneModel !== null) return;
+  const model = (await app.models.list()).find(({ row }) => row.id === id);
+  if (model?.status.kind === 'ready') await app.settings.set({ phoneModel: id });
+}
