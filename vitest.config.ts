@@ -21,6 +21,10 @@ export default defineConfig({
       {
         plugins: [svelte(), wllama()],
         worker: { format: 'es', plugins: () => [wllama()] },
+        optimizeDeps: {
+          // All that tests import, workers included: what is found later would reload the page.
+          entries: ['src/main.ts', 'src/**/*.worker.ts', 'tests/browser/**/*.test.ts'],
+        },
         test: {
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
