@@ -1,6 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import { cloudCommands } from './tests/servers/cloud-commands.ts';
 import { fileCommands } from './tests/servers/files-commands.ts';
 import { CHROMIUM_FLAGS, findChromium } from './tools/chromium.ts';
 import { wllama } from './tools/vite-wllama.ts';
@@ -34,7 +35,7 @@ export default defineConfig({
             enabled: true,
             headless: true,
             screenshotFailures: false,
-            commands: { ...fileCommands },
+            commands: { ...cloudCommands, ...fileCommands },
             provider: playwright({
               launchOptions: {
                 args: CHROMIUM_FLAGS,
