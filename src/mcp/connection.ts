@@ -46,6 +46,8 @@ const MAX_MEGABYTES = 10;
 /** Tools and pages that are taken of one server; a list without end is a fault. */
 const MAX_TOOLS = 2_000;
 const MAX_PAGES = 50;
+/** A definition that nests deeper is no definition, and would overflow whoever walks it. */
+const MAX_DEPTH = 100;
 /** How long a found protocol era is believed without asking again. */
 const ERA_DAYS = 7;
 
@@ -301,7 +303,8 @@ async function listAll(client: Client, ms: number): Promise<Listed> {
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
       { timeout: ms },
     );
-    for (const tool of page.tools) if (!tools.has(tool.name)) tools.set(tool.name, define(tool));
+    for (const tool of page.tools)
+      if (!tools.has(tool.name) && !isDeeper(tool, MAX_DEPTH)) tools.set(tool.name, define(tool));
     // 0 is what the SDK's servers send when nobody told them anything.
     if (typeof page.ttlMs === 'number' && page.ttlMs > 0)
       ttlMs = Math.min(page.ttlMs, ttlMs ?? Infinity);
@@ -312,6 +315,11 @@ async function listAll(client: Client, ms: number): Promise<Listed> {
     cursors.add(cursor);
   } while (tools.size <= MAX_TOOLS);
   return { tools: [...tools.values()].slice(0, MAX_TOOLS), ttlMs };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 /** What is kept of a published tool: the parts that a pin covers. */

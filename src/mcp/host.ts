@@ -354,8 +354,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
         if ((await unlessAborted(sleep(pause), signal)) === 'aborted') return stopped(false);
         continue;
       }
-      if (end.kind === 'refused' && /unknown tool|tool .*not found/i.test(end.message))
-        void refresh(tool.server);
+      if (isUnknownTool(end)) void refresh(tool.server);
       return outcomeOf(end, record.name, safe);
     }
   }
@@ -414,12 +413,14 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     },
 
     async update(id, change) {
+      await ready();
       await store.servers.update(id, (old) => ({ ...old, ...change }));
       if (change.enabled === false) await drop(id);
     },
 
     async remove(id) {
       if (local(id)) return;
+      await ready();
       await drop(id);
       lives.delete(id);
       await store.servers.delete(id);
@@ -428,6 +429,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     },
 
     async setTool(id, tool, on) {
+      await ready();
       await store.lists.update(id, (old) => {
         const others = old.off.filter((name) => name !== tool);
         return { ...old, off: on ? others : [...others, tool] };
@@ -468,6 +470,17 @@ function vaultName(id: string): string {
 
 function shortName(title: string | null): string {
   return (title ?? '').replace(/\s+/g, ' ').trim().slice(0, 60);
+}
+
+/** The list that the call was made from is out of date. Older servers say so in a result. */
+function isUnknownTool(end: CallEnd): boolean {
+  const text =
+    end.kind === 'refused'
+      ? end.message
+      : end.kind === 'answer' && end.isError
+        ? String(end.content[0]?.text ?? '')
+        : '';
+  return /unknown tool|\btool\b.{0,80}\bnot found/i.test(text.slice(0, 200));
 }
 
 /** Faults that may be gone a moment later. */

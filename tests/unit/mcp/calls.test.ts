@@ -1,0 +1,314 @@
+/** How calls end, over real HTTP: the one kind each, and how often the tool ran. */
+import { describe, expect, it } from 'vitest';
+import type { HostOptions } from '../../../src/mcp/host.ts';
+import type { Outcome } from '../../../src/store/records.ts';
+import { startBroken, type BrokenOptions, type Fault } from '../../servers/broken.ts';
+import { startLegacy, type LegacyOptions } from '../../servers/legacy.ts';
+import { startTravel } from '../../servers/travel.ts';
+import { newHost, never, started, toolOf, until } from './setup.ts';
+
+async function broken(options: BrokenOptions, hostOptions: Partial<HostOptions> = {}) {
+  const server = await started(startBroken({ phase: 'call', eras: 'modern', ...options }));
+  const world = await newHost({ limits: { call: 400 }, ...hostOptions });
+  const added = await world.host.add({ url: server.url });
+  if (!added.ok) throw new Error(added.error.message);
+  const { id } = added.server;
+  return {
+    ...world,
+    server,
+    read: () => world.host.callTool(toolOf(id, 'read', { readOnly: true }), {}, never()),
+    write: () => world.host.callTool(toolOf(id, 'write'), {}, never()),
+  };
+}
+
+async function legacy(options: LegacyOptions = {}, hostOptions: Partial<HostOptions> = {}) {
+  const server = await started(startLegacy(options));
+  const world = await newHost(hostOptions);
+  const added = await world.host.add({ url: server.url });
+  if (!added.ok) throw new Error(added.error.message);
+  return { ...world, server, id: added.server.id };
+}
+
+const DROP: Fault = { kind: 'drop' };
+const EMPTY: Fault = { kind: 'empty-stream' };
+const HANG: Fault = { kind: 'hang' };
+const status = (code: number): Fault => ({ kind: 'status', status: code });
+
+describe('a call that went well', () => {
+  it('ends with its content and its structured content', async () => {
+    const travel = await started(startTravel({ weather: 'rain' }));
+    const { host } = await newHost();
+    const added = await host.add({ url: travel.url });
+    if (!added.ok) throw new Error(added.error.message);
+    const outcome = await host.callTool(
+      toolOf(added.server.id, 'get_weather'),
+      { city: 'Goa', date: '2026-12-04' },
+      never(),
+    );
+    const structured = { city: 'Goa', sky: 'light rain', high_c: expect.any(Number) };
+    expect(outcome).toMatchObject({ kind: 'result', structured });
+  });
+});
+
+describe('a call that the server refuses', () => {
+  it('because the tool failed is a tool error', async () => {
+    const travel = await started(startTravel());
+    const { host } = await newHost();
+    const added = await host.add({ url: travel.url });
+    if (!added.ok) throw new Error(added.error.message);
+    const { id } = added.server;
+    const call = (name: string, args: Record<string, unknown>) =>
+      host.callTool(toolOf(id, name), args, never());
+    expect(await call('get_weather', { city: 'Goa', date: 'soon' })).toMatchObject({
+      kind: 'tool_error',
+      content: [{ text: 'The date must be a day as YYYY-MM-DD.' }],
+    });
+    expect(await call('get_weather', {})).toMatchObject({ kind: 'tool_error' });
+  });
+
+  it('because it does not know the tool is a tool error, and the list is renewed', async () => {
+    const { host, id, server } = await legacy();
+    const lists = server.counts()['tools/list'] ?? 0;
+    expect(await host.callTool(toolOf(id, 'vanished'), {}, never())).toMatchObject({
+      kind: 'tool_error',
+    });
+    await until(() => (server.counts()['tools/list'] ?? 0) > lists);
+  });
+});
+
+describe('a call whose answer is lost', () => {
+  it.each<[string, Fault]>([
+    ['the connection breaks', DROP],
+    ['the stream ends without it', EMPTY],
+    ['the gateway fails', status(502)],
+    ['the server fails', status(500)],
+  ])('because %s: a write is unknown and never sent again', async (_, fault) => {
+    const { write, server } = await broken({ fault });
+    const outcome = await write();
+    expect(outcome).toMatchObject({
+      kind: 'unknown',
+      advice: expect.stringMatching(/may have taken effect/i),
+    });
+    expect(server.counts()['tools/call']).toBe(1);
+  });
+
+  it.each<[string, Fault]>([
+    ['the connection breaks', DROP],
+    ['the stream ends without it', EMPTY],
+    ['the gateway fails', status(502)],
+  ])('because %s: a read is sent again, and answers', async (_, fault) => {
+    const { read, server } = await broken({ fault, times: 2 });
+    expect(await read()).toMatchObject({ kind: 'result' });
+    expect(server.counts()['tools/call']).toBe(3);
+  });
+
+  it('a read is sent three times at most', async () => {
+    const { read, server } = await broken({ fault: DROP });
+    expect(await read()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
+    expect(server.counts()['tools/call']).toBe(3);
+  });
+
+  it('an idempotent write counts as a read', async () => {
+    const { host, server, store } = await broken({ fault: DROP, times: 1 });
+    const [record] = await store.servers.all();
+    const tool = toolOf(record?.id ?? '', 'write', { idempotent: true });
+    expect(await host.callTool(tool, {}, never())).toMatchObject({ kind: 'result' });
+    expect(server.counts()['tools/call']).toBe(2);
+  });
+
+  it('because it is too large says so', async () => {
+    const { write, read, server } = await broken({ fault: { kind: 'huge', bytes: 12_000_000 } });
+    expect(await write()).toMatchObject({
+      kind: 'unknown',
+      message: expect.stringMatching(/larger than 10 MB/),
+    });
+    expect(await read()).toMatchObject({ kind: 'unavailable', code: 'protocol' });
+    expect(server.counts()['tools/call']).toBe(2);
+  });
+});
+
+describe('a call that certainly did not run', () => {
+  it.each<[string, Fault, string]>([
+    ['the key is refused', status(401), 'auth'],
+    ['it is forbidden', status(403), 'forbidden'],
+    ['there were too many', status(429), 'rate'],
+    ['the address is gone', status(404), 'not-mcp'],
+    ['the service is down', status(503), 'server'],
+  ])('because %s is unavailable, write or not', async (_, fault, code) => {
+    const { write, server } = await broken({ fault });
+    expect(await write()).toMatchObject({ kind: 'unavailable', code });
+    expect(server.counts()['tools/call']).toBe(1);
+  });
+
+  it('because the server is gone is unavailable', async () => {
+    const { write, server } = await broken({ fault: DROP });
+    await server.close();
+    expect(await write()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
+  });
+
+  it('because the connection was idle and the server died meanwhile is unavailable', async () => {
+    let clock = Date.now();
+    let dead = false;
+    const { write } = await broken(
+      { fault: DROP },
+      {
+        now: () => clock,
+        // As a browser puts it: nothing tells whether anything was sent.
+        fetch: (input, init) =>
+          dead ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init),
+      },
+    );
+    dead = true;
+    clock += 60_000;
+    expect(await write()).toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('because there is no network is unavailable, and the others go on', async () => {
+    const { host } = await newHost({ online: () => false });
+    const { store } = await newHost();
+    await store.servers.put({
+      id: 's',
+      name: 'Far',
+      url: 'https://far.example/mcp',
+      addedAt: 1,
+      enabled: true,
+      trustHints: false,
+      private: false,
+    });
+    const offline = await newHost({ store, online: () => false });
+    expect(await offline.host.callTool(toolOf('s', 'x'), {}, never())).toEqual({
+      kind: 'unavailable',
+      code: 'offline',
+      message: "There is no network, so Far can't be reached.",
+      advice: expect.stringMatching(/online/),
+    });
+    expect(await host.callTool(toolOf('none', 'x'), {}, never())).toMatchObject({
+      kind: 'unavailable',
+      code: 'removed',
+    });
+  });
+});
+
+describe('a session that the server forgot', () => {
+  it.each([404, 400] as const)('(%i) is begun again, and the call runs once', async (answer) => {
+    const { host, id, server } = await legacy({ unknownSession: answer });
+    await host.callTool(toolOf(id, 'add_note'), { text: 'one' }, never());
+    server.forgetSessions();
+    const outcome = await host.callTool(toolOf(id, 'add_note'), { text: 'two' }, never());
+    expect(outcome).toMatchObject({ kind: 'result' });
+    expect(server.notes()).toEqual(['one', 'two']);
+    expect(server.counts().initialize).toBe(2);
+  });
+
+  it('is begun again for a refresh, too', async () => {
+    const { host, id, server } = await legacy();
+    server.forgetSessions();
+    expect(await host.refresh(id)).toEqual({ ok: true });
+  });
+
+  it('over and over is given up', async () => {
+    const { host, id, server } = await legacy(
+      {},
+      {
+        fetch: async (input, init) => {
+          if (String(init?.body).includes('"tools/call"')) server.forgetSessions();
+          return fetch(input, init);
+        },
+      },
+    );
+    expect(await host.callTool(toolOf(id, 'add_note'), { text: 'x' }, never())).toMatchObject({
+      kind: 'unavailable',
+      code: 'protocol',
+    });
+    expect(server.notes()).toEqual([]);
+  });
+});
+
+describe('a call that takes long', () => {
+  it('ends at its time limit', async () => {
+    const { read, write } = await broken({ fault: HANG });
+    expect(await read()).toMatchObject({ kind: 'timeout' });
+    expect(await write()).toMatchObject({
+      kind: 'timeout',
+      advice: expect.stringMatching(/may have taken effect/i),
+    });
+  });
+
+  it('goes on as long as it says how far it is', async () => {
+    const { host, id } = await legacy({}, { limits: { call: 400, ceiling: 10_000 } });
+    const steps: number[] = [];
+    const outcome = await host.callTool(
+      toolOf(id, 'slow', { readOnly: true }),
+      { steps: 8, ms: 100 },
+      never(),
+      ({ progress, total, message }) => {
+        expect([total, message]).toEqual([8, `step ${progress}`]);
+        steps.push(progress);
+      },
+    );
+    expect(outcome).toMatchObject({ kind: 'result' });
+    expect(steps).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('but not beyond the ceiling', async () => {
+    const { host, id } = await legacy({}, { limits: { call: 400, ceiling: 700 } });
+    const tool = toolOf(id, 'slow', { readOnly: true });
+    const outcome = await host.callTool(tool, { steps: 30, ms: 100 }, never(), () => undefined);
+    expect(outcome).toMatchObject({ kind: 'timeout' });
+  });
+});
+
+describe('a call that the person stops', () => {
+  it('is cancelled at the server', async () => {
+    const { host, id, server } = await legacy();
+    const stop = new AbortController();
+    const tool = toolOf(id, 'slow', { readOnly: true });
+    const calling = host.callTool(tool, { steps: 50, ms: 100 }, stop.signal, () => stop.abort());
+    expect(await calling).toMatchObject({ kind: 'unavailable', code: 'stopped' });
+    await until(() => server.cancelled() === 1);
+    expect(server.counts()['notifications/cancelled']).toBe(1);
+  });
+
+  it('and that writes is unknown', async () => {
+    const { host, store } = await broken({ fault: HANG }, { limits: { call: 10_000 } });
+    const [record] = await store.servers.all();
+    const stop = new AbortController();
+    const calling = host.callTool(toolOf(record?.id ?? '', 'write'), {}, stop.signal);
+    setTimeout(() => stop.abort(), 50);
+    expect(await calling).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('before it was sent did not run', async () => {
+    const { host, store, server } = await broken({ fault: HANG });
+    const [record] = await store.servers.all();
+    const outcome: Outcome = await host.callTool(
+      toolOf(record?.id ?? '', 'write'),
+      {},
+      AbortSignal.abort(),
+    );
+    expect(outcome).toMatchObject({ kind: 'unavailable', code: 'stopped' });
+    expect(server.counts()['tools/call']).toBeUndefined();
+  });
+
+  it('does not wait for a server that does not answer', async () => {
+    const server = await started(startBroken({ fault: HANG }));
+    const { host, store } = await newHost();
+    await store.servers.put({
+      id: 's',
+      name: 'Hangs',
+      url: server.url,
+      addedAt: 1,
+      enabled: true,
+      trustHints: false,
+      private: false,
+    });
+    const stop = new AbortController();
+    const before = performance.now();
+    setTimeout(() => stop.abort(), 100);
+    expect(await host.callTool(toolOf('s', 'write'), {}, stop.signal)).toMatchObject({
+      kind: 'unavailable',
+      code: 'stopped',
+    });
+    expect(performance.now() - before).toBeLessThan(3_000);
+  });
+});
