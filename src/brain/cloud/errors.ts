@@ -367,12 +367,21 @@ export async function networkError(
       peer,
       detail,
     );
-  if (await answers(peer.url, fetch))
+  const found = await probe(peer.url, fetch);
+  if (found === 'answers')
     return fault(
       'cors',
       `${peer.url.host} is there, but it does not let this app in.`,
       peer.hint ??
         'Its owner must allow requests from browsers (CORS). OpenRouter offers most models to browsers.',
+      peer,
+      detail,
+    );
+  if (found === 'forbidden')
+    return fault(
+      'unreachable',
+      `This app may not talk to ${peer.url.origin}.`,
+      'It may talk to https addresses, and by plain http to this device alone: give the server an https address.',
       peer,
       detail,
     );
@@ -385,7 +394,17 @@ export async function networkError(
   );
 }
 
-async function answers(url: URL, fetch: typeof globalThis.fetch): Promise<boolean> {
+/** `forbidden`: the page's own content security policy stopped the request. */
+async function probe(
+  url: URL,
+  fetch: typeof globalThis.fetch,
+): Promise<'answers' | 'silent' | 'forbidden'> {
+  let forbidden = false;
+  const onViolation = (event: SecurityPolicyViolationEvent): void => {
+    if (event.blockedURI.startsWith(url.origin)) forbidden = true;
+  };
+  const page = globalThis.document as Document | undefined;
+  page?.addEventListener('securitypolicyviolation', onViolation);
   try {
     await fetch(`${url.origin}/`, {
       mode: 'no-cors',
@@ -394,9 +413,13 @@ async function answers(url: URL, fetch: typeof globalThis.fetch): Promise<boolea
       referrerPolicy: 'no-referrer',
       signal: AbortSignal.timeout(PROBE_MS),
     });
-    return true;
+    return 'answers';
   } catch {
-    return false;
+    // The browser tells of a violation in a task of its own, next to the failure.
+    if (page) await new Promise((resolve) => setTimeout(resolve));
+    return forbidden ? 'forbidden' : 'silent';
+  } finally {
+    page?.removeEventListener('securitypolicyviolation', onViolation);
   }
 }
 
