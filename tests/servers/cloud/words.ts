@@ -33,7 +33,7 @@ export function dayWords(request: string): string | null {
   return DAY.exec(request)?.[0] ?? null;
 }
 
-export function isoDay(date: Date): string {
+function isoDay(date: Date): string {
   const two = (n: number) => String(n).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
@@ -51,7 +51,7 @@ export function resolveDay(words: string, now: Date): string {
   return date ? isoDay(date) : words;
 }
 
-export interface Moment {
+interface Moment {
   /** As it was said, e.g. "tomorrow at 9". */
   readonly words: string;
   /** Local time, `YYYY-MM-DDTHH:MM`, where the clock is known. */
