@@ -3,6 +3,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { cloudCommands } from './tests/servers/cloud-commands.ts';
 import { fileCommands } from './tests/servers/files-commands.ts';
+import { mcpCommands } from './tests/servers/mcp-commands.ts';
 import { CHROMIUM_FLAGS, findChromium } from './tools/chromium.ts';
 import { wllama } from './tools/vite-wllama.ts';
 
@@ -25,6 +26,7 @@ export default defineConfig({
         optimizeDeps: {
           // All that tests import, workers included: what is found later would reload the page.
           entries: ['src/main.ts', 'src/**/*.worker.ts', 'tests/browser/**/*.test.ts'],
+          include: ['@cfworker/json-schema', '@modelcontextprotocol/client', 'chrono-node/en'],
         },
         test: {
           name: 'browser',
@@ -35,7 +37,7 @@ export default defineConfig({
             enabled: true,
             headless: true,
             screenshotFailures: false,
-            commands: { ...cloudCommands, ...fileCommands },
+            commands: { ...cloudCommands, ...fileCommands, ...mcpCommands },
             provider: playwright({
               launchOptions: {
                 args: CHROMIUM_FLAGS,
