@@ -1,12 +1,14 @@
 /**
  * The Vite plugin that makes the build installable: it compiles the service worker with the list of
- * the build's own files in it, writes the policy into the page, and `_headers` for static hosts.
+ * the build's own files in it, writes the policy into the page, `_headers` for static hosts, and the
+ * licences of what the build holds.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Plugin, type ResolvedConfig, type Rolldown } from 'vite';
 import { headersFile, META_POLICY } from './headers.ts';
+import { licences } from './licences.ts';
 
 /** Files above this are fetched when they are first used: engines, not screens. */
 const LAZY_ABOVE = 400 * 1024;
@@ -78,9 +80,12 @@ export function shell(): Plugin {
     generateBundle: {
       order: 'post',
       async handler(_options, bundle) {
+        const licenceTexts = await licences(config.root);
+        this.emitFile({ type: 'asset', fileName: 'licences.txt', source: licenceTexts });
         const files = [
+          builtFile('licences.txt', licenceTexts),
           ...Object.entries(bundle)
-            .filter(([name]) => !name.startsWith('.vite/'))
+            .filter(([name]) => !name.startsWith('.vite/') && name !== 'licences.txt')
             .map(([name, output]) =>
               builtFile(name, output.type === 'chunk' ? output.code : output.source),
             ),
