@@ -38,7 +38,7 @@ export function serve(make: (broken: (error: EngineError) => void) => WorkerEngi
         .load(command.row, (fraction) => report({ type: 'progress', fraction }))
         .then(() => report({ type: 'loaded' }), broken);
     else if (command.type === 'generate') void generate(command);
-    else if (running?.id === command.id) running.stop.abort();
+    else if (command.type === 'stop' && running?.id === command.id) running.stop.abort();
   });
   self.addEventListener('unhandledrejection', (event) => broken(event.reason));
 }

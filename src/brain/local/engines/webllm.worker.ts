@@ -55,8 +55,16 @@ function closeNetwork(): void {
   };
 }
 
-/** WebLLM asks for less than some models need; a lost device must not go unnoticed. */
-function watchDevice(lost: (error: EngineError) => void): void {
+/**
+ * WebLLM asks for less than some models need, and does not tell of a lost device. Resolves when one
+ * was lost and that was reported.
+ */
+function watchDevice(broken: (error: EngineError) => void): Promise<void> {
+  let reported!: () => void;
+  const lost = new Promise<void>((resolve) => {
+    reported = resolve;
+  });
+  if (!('GPUAdapter' in self)) return lost;
   const requestDevice = GPUAdapter.prototype.requestDevice;
   GPUAdapter.prototype.requestDevice = async function (descriptor) {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.limits;
@@ -68,20 +76,33 @@ function watchDevice(lost: (error: EngineError) => void): void {
         maxStorageBufferBindingSize,
       },
     });
-    void device.lost.then((info) =>
-      lost(engineFault(new Error(`The GPU device was lost (${info.reason}): ${info.message}`))),
-    );
+    void device.lost.then((info) => {
+      broken(engineFault(new Error(`The GPU device was lost (${info.reason}): ${info.message}`)));
+      reported();
+    });
     return device;
   };
+  return lost;
 }
+
+/** Milliseconds in which a lost device makes itself known after an operation failed. */
+const LOST_MS = 200;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const endsWith = (prompt: readonly string[], last: readonly string[]): boolean =>
   prompt.length === last.length + 1 && last.every((piece, at) => piece === prompt[at]);
 
 class WebllmEngine implements WorkerEngine {
+  readonly #lost: Promise<unknown>;
   readonly #engine = new MLCEngine({ logLevel: 'SILENT' });
   #bosTokens = 0;
   #cached: Cached | null = null;
+
+  /** `lost` resolves when it has been reported that the GPU device is lost. */
+  constructor(lost: Promise<unknown>) {
+    this.#lost = lost;
+  }
 
   async load(row: CatalogueRow, onProgress: (fraction: number | null) => void): Promise<void> {
     const library = row.files.find((file) => file.path.endsWith('.wasm'));
@@ -148,6 +169,8 @@ class WebllmEngine implements WorkerEngine {
     } catch (thrown) {
       const error = engineFault(thrown);
       if (error.kind === 'context') await this.#engine.resetChat();
+      // A lost device shows first as some failed operation.
+      else await Promise.race([this.#lost, pause(LOST_MS)]);
       throw error;
     } finally {
       signal.removeEventListener('abort', interrupt);
@@ -218,7 +241,4 @@ async function bosTokens(row: CatalogueRow): Promise<number> {
 }
 
 closeNetwork();
-serve((broken) => {
-  watchDevice(broken);
-  return new WebllmEngine();
-});
+serve((broken) => new WebllmEngine(watchDevice(broken)));

@@ -1,0 +1,2 @@
+/** Evaluated before the engine. */
+GPU.prototype.requestAdapter = async () => null;

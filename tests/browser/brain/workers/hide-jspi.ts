@@ -1,0 +1,3 @@
+/** Evaluated before the engine. */
+Reflect.deleteProperty(WebAssembly, 'Suspending');
+Reflect.deleteProperty(WebAssembly, 'promising');

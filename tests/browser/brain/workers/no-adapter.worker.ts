@@ -1,0 +1,3 @@
+/** The WebLLM worker, in a browser whose WebGPU finds no adapter. */
+import './hide-adapter.ts';
+import '../../../../src/brain/local/engines/webllm.worker.ts';

@@ -1,0 +1,3 @@
+/** The wllama worker, in a browser without JSPI. */
+import './hide-jspi.ts';
+import '../../../../src/brain/local/engines/wllama.worker.ts';

@@ -1,0 +1,40 @@
+/**
+ * A worker that speaks the engines' protocol and fails on demand: what the row is called says how.
+ */
+import type { Command, Report } from '../../../../src/brain/local/engines/protocol.ts';
+
+const report = (message: Report): void => self.postMessage(message);
+let behaviour = '';
+
+self.addEventListener('message', (message: MessageEvent<Command>) => {
+  const command = message.data;
+  if (command.type === 'load') {
+    behaviour = command.row.id;
+    if (behaviour === 'hangs-in-load') return;
+    if (behaviour === 'crashes-in-load') throw new Error('crash');
+    if (behaviour === 'creeps-in-load') {
+      let step = 0;
+      const timer = setInterval(() => {
+        report({ type: 'progress', fraction: ++step / 10 });
+        if (step < 10) return;
+        clearInterval(timer);
+        report({ type: 'loaded' });
+      }, 250);
+      return;
+    }
+    report({ type: 'loaded' });
+  }
+  if (command.type !== 'generate') return;
+  const { id } = command;
+  const token = (text: string): void =>
+    report({ type: 'event', id, event: { type: 'token', text } });
+  if (behaviour === 'crashes-in-generate') {
+    token('half');
+    throw new Error('crash');
+  }
+  if (behaviour === 'refuses')
+    report({ type: 'refused', id, error: { kind: 'context', detail: 'too long' } });
+  if (behaviour === 'breaks')
+    report({ type: 'broken', error: { kind: 'memory', detail: 'out of memory' } });
+  if (behaviour === 'hangs-in-decode') token('half');
+});
