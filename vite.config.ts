@@ -4,7 +4,7 @@ import { shell } from './tools/vite-shell.ts';
 import { wllama } from './tools/vite-wllama.ts';
 
 export default defineConfig({
-  plugins: [svelte(), shell()],
+  plugins: [svelte(), wllama(), shell()],
   build: {
     target: 'es2023',
     sourcemap: false,
