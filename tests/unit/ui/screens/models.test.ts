@@ -1,0 +1,62 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { App } from '../../../../src/app.ts';
+import type { ModelView } from '../../../../src/brain/local/types.ts';
+import { getModel, room } from '../../../../src/ui/screens/models.ts';
+
+const view = (status: ModelView['status'], stored = 0): ModelView =>
+  ({
+    row: { id: 'm', files: [{ path: 'a', bytes: 300e6 }, { path: 'b' }] },
+    status,
+    stored,
+  }) as unknown as ModelView;
+
+function appWith(
+  status: ModelView['status'],
+  phoneModel: string | null,
+  persisted: boolean | null,
+) {
+  const set = vi.fn(async () => undefined);
+  const persist = vi.fn(async () => true);
+  const download = vi.fn(async () => undefined);
+  const app = {
+    models: { download, list: async () => [view(status)] },
+    settings: { get: async () => ({ phoneModel, persisted }), set },
+    storage: { persist },
+  } as unknown as App;
+  return { app, set, persist, download };
+}
+
+describe('room for a model', () => {
+  it('is what is missing of it, and some left for conversations', () => {
+    const storage = { used: 100e6, quota: 500e6 };
+    expect(room(view({ kind: 'absent' }), storage)).toEqual({
+      enough: true,
+      needed: 300e6,
+      free: 400e6,
+    });
+    expect(room(view({ kind: 'absent' }), { used: 100e6, quota: 450e6 }).enough).toBe(false);
+    expect(room(view({ kind: 'absent' }, 200e6), { used: 300e6, quota: 500e6 }).enough).toBe(true);
+  });
+});
+
+describe('getting a model', () => {
+  it('asks once that the data be kept, then makes the first model the one in use', async () => {
+    const { app, set, persist, download } = appWith({ kind: 'ready' }, null, null);
+    await getModel(app, 'm');
+    expect(persist).toHaveBeenCalledOnce();
+    expect(persist.mock.invocationCallOrder[0]).toBeLessThan(
+      download.mock.invocationCallOrder[0] ?? 0,
+    );
+    expect(set).toHaveBeenCalledWith({ phoneModel: 'm' });
+  });
+
+  it('changes no choice that was made, asks no second time, and chooses nothing that failed', async () => {
+    const other = appWith({ kind: 'ready' }, 'other', false);
+    await getModel(other.app, 'm');
+    expect(other.persist).not.toHaveBeenCalled();
+    expect(other.set).not.toHaveBeenCalled();
+    const failed = appWith({ kind: 'failed', message: 'm', advice: 'a' }, null, true);
+    await getModel(failed.app, 'm');
+    expect(failed.set).not.toHaveBeenCalled();
+  });
+});
