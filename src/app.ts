@@ -1,10 +1,21 @@
 /** The one place where the rooms are joined. The screens know this surface and nothing beneath it. */
+import { openSession, type Session, type SessionPorts } from './agent/session.ts';
+import { createCloud } from './brain/cloud/accounts.ts';
 import type { Cloud } from './brain/cloud/types.ts';
+import { createModels } from './brain/local/models.ts';
 import type { Models } from './brain/local/types.ts';
-import type { Session } from './agent/session.ts';
+import { createHost } from './mcp/host.ts';
+import { resultText } from './mcp/render.ts';
+import { createToolbox } from './mcp/toolbox.ts';
 import type { Host } from './mcp/types.ts';
+import { createPhone } from './phone/phone.ts';
+import { createReminders } from './phone/reminders.ts';
+import { createGate } from './policy/gate.ts';
+import { createRouter } from './router/router.ts';
+import { createTabLocks } from './store/locks.ts';
+import { openStore } from './store/open.ts';
 import type { Conversation, Settings } from './store/records.ts';
-import type { Archive, ConversationHit } from './store/store.ts';
+import type { Archive, ConversationHit, Store, Topic } from './store/store.ts';
 
 export interface Conversations {
   list(): Promise<Conversation[]>;
@@ -70,3 +81,194 @@ export interface App {
 export type { Activity } from './agent/activity.ts';
 export type { MessageView, Question, SendOptions, Session, SessionView } from './agent/session.ts';
 export type { Answer } from './policy/types.ts';
+
+/** How long a session's page may wait for `demo.json`. */
+const DEMO_TIMEOUT_MS = 3_000;
+
+/** Opens the store and joins the rooms. Rejects with a `StoreError` whose words are for the person. */
+export async function createApp(): Promise<App> {
+  const store = await openStore({ onOutdated: () => location.reload() });
+  const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const online = (): boolean => navigator.onLine;
+  const phone = createPhone({ store, timeZone });
+  const host = createHost({ store, inPage: [phone], online });
+  const toolbox = createToolbox({ store, host, timeZone, locale: () => navigator.language });
+  const models = createModels({ store });
+  const cloud = createCloud({ store, online });
+  const gate = createGate({ store });
+  const router = createRouter({
+    online,
+    phone: async () => {
+      const { phoneModel } = await store.settings.get();
+      return phoneModel ? models.brain(phoneModel) : null;
+    },
+    cloud: async () => {
+      const { cloudAccount } = await store.settings.get();
+      return cloudAccount ? cloud.brain(cloudAccount) : null;
+    },
+  });
+
+  return {
+    conversations: createConversationList(store, {
+      store,
+      toolbox,
+      router,
+      gate,
+      resultText,
+      locks: createTabLocks(navigator.locks),
+      clock: () => Date.now(),
+      timeZone,
+    }),
+    models,
+    cloud,
+    host: {
+      ...host,
+      async remove(id) {
+        await host.remove(id);
+        const grants = (await store.grants.all()).filter(({ server }) => server === id);
+        await Promise.all(grants.map((grant) => store.grants.delete(grant.id)));
+      },
+    },
+    settings: {
+      get: () => store.settings.get(),
+      set: (change) => store.settings.set(change),
+      subscribe: (listener) => onTopics(store, ['settings'], listener),
+    },
+    grants: grantsOf(store),
+    reminders: createReminders({ store }),
+    archive: store.archive,
+    storage: {
+      async estimate() {
+        const { usage = 0, quota = 0 } = await navigator.storage.estimate();
+        return { used: usage, quota };
+      },
+      async persist() {
+        const persisted = await navigator.storage.persist();
+        await store.settings.set({ persisted });
+        return persisted;
+      },
+    },
+    demoServer,
+  };
+}
+
+function onTopics(store: Store, topics: readonly Topic[], listener: () => void): () => void {
+  return store.changes.subscribe((change) => {
+    if (topics.includes(change.topic)) listener();
+  });
+}
+
+/** Sessions are kept by id while they are open or at work: one conversation, one session a tab. */
+function createConversationList(store: Store, ports: SessionPorts): Conversations {
+  const open = new Map<string, { session: Promise<Session | null>; users: number }>();
+  return {
+    list: () => store.conversations.list(),
+    search: (query, signal) => store.conversations.search(query, signal),
+    async create() {
+      const { mode } = await store.settings.get();
+      const now = Date.now();
+      const conversation: Conversation = {
+        id: crypto.randomUUID(),
+        title: '',
+        createdAt: now,
+        updatedAt: now,
+        mode,
+        draft: '',
+        queue: [],
+        private: false,
+        pinned: false,
+      };
+      await store.conversations.put(conversation);
+      return conversation;
+    },
+    async open(id) {
+      const entry = open.get(id) ?? { session: openSession(id, ports), users: 0 };
+      open.set(id, entry);
+      entry.users += 1;
+      const session = await entry.session;
+      if (!session) {
+        open.delete(id);
+        return null;
+      }
+      return shared(session, () => {
+        entry.users -= 1;
+        if (entry.users > 0 || session.view().activity.kind !== 'idle') return;
+        open.delete(id);
+        session.close();
+      });
+    },
+    async delete(id) {
+      (await open.get(id)?.session)?.stop();
+      open.delete(id);
+      await store.conversations.deleteWhole(id);
+    },
+    async pin(id, pinned) {
+      await store.conversations.update(id, (old) => ({ ...old, pinned }));
+    },
+    subscribe: (listener) => onTopics(store, ['conversations'], listener),
+  };
+}
+
+/** One user's hold of a session: its listeners go when it closes, the session when the last one does. */
+function shared(session: Session, release: () => void): Session {
+  const stops = new Set<() => void>();
+  let held = true;
+  return {
+    ...session,
+    subscribe(listener) {
+      const stop = session.subscribe(listener);
+      stops.add(stop);
+      return () => {
+        stops.delete(stop);
+        stop();
+      };
+    },
+    close() {
+      if (!held) return;
+      held = false;
+      for (const stop of stops) stop();
+      release();
+    },
+  };
+}
+
+function grantsOf(store: Store): App['grants'] {
+  return {
+    async list() {
+      const [grants, servers] = await Promise.all([store.grants.all(), store.servers.all()]);
+      const names = new Map(servers.map((server) => [server.id, server.name]));
+      return grants.map((grant) => ({
+        id: grant.id,
+        serverName: names.get(grant.server) ?? grant.server,
+        tool: grant.tool,
+        verdict: grant.verdict,
+        conversation: grant.conversation ?? null,
+        createdAt: grant.createdAt,
+      }));
+    },
+    revoke: (id) => store.grants.delete(id),
+    async revokeTool(server, tool) {
+      const grants = await store.grants.for(server, tool);
+      await Promise.all(
+        grants
+          .filter(({ verdict }) => verdict === 'allow')
+          .map(({ id }) => store.grants.delete(id)),
+      );
+    },
+    subscribe: (listener) => onTopics(store, ['grants'], listener),
+  };
+}
+
+async function demoServer(): Promise<{ url: string; name: string } | null> {
+  try {
+    const response = await fetch('/demo.json', { signal: AbortSignal.timeout(DEMO_TIMEOUT_MS) });
+    if (!response.ok) return null;
+    const demo: unknown = await response.json();
+    if (typeof demo !== 'object' || demo === null) return null;
+    const { url, name } = demo as Record<string, unknown>;
+    return typeof url === 'string' && typeof name === 'string' ? { url, name } : null;
+  } catch {
+    // No demo, no network, or another server's page: the first screen leaves the offer out.
+    return null;
+  }
+}

@@ -242,7 +242,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
         signal,
       );
     } catch (error) {
-      if (error instanceof TakenOver) throw error;
+      if (isOutOfDate(error)) throw error;
       end = 'paused';
       setMessage(live, [...journal.parts(), storageNotice(error, journal.parts())]);
     }
@@ -294,7 +294,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   /** Starts a run whose own failures (no room, above all) are shown, not thrown. */
   const start = (first: Message | 'new' | 'queue', options: SendOptions): void => {
     void work(first, options).catch((error: unknown) => {
-      if (error instanceof TakenOver) return reload();
+      if (isOutOfDate(error)) return reload();
       const view = last();
       if (view) setMessage(view.message, [...view.parts, storageNotice(error, view.parts)]);
       return undefined;
@@ -416,6 +416,14 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
 
   await reload();
   return session;
+}
+
+/** Another tab took the turn over, or deleted the conversation. */
+function isOutOfDate(error: unknown): boolean {
+  return (
+    error instanceof TakenOver ||
+    (error instanceof Error && 'kind' in error && error.kind === 'gone')
+  );
 }
 
 function titleOf(text: string): string {

@@ -1,0 +1,142 @@
+/**
+ * The whole thing, real: the built app on its own server with its real headers, the demo MCP server,
+ * a cloud over HTTP, and Chromium with WebGPU in software. One stack a test.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  chromium,
+  expect,
+  test as base,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from '@playwright/test';
+import { CHROMIUM_FLAGS, findChromium } from '../../tools/chromium.ts';
+import { startServer, type Served } from '../../tools/serve.ts';
+import { startCloud, type CloudServer } from '../servers/cloud.ts';
+import { startTravel, type Travel } from '../servers/travel.ts';
+
+export const TRAVEL_SENTENCE =
+  "I'm flying from Delhi to Goa next Friday. Find me a morning flight, check if I'll need a raincoat, and save the flight to my itinerary.";
+
+export const PHONE_SIZE = { width: 360, height: 780 };
+export const WIDE_SIZE = { width: 1280, height: 800 };
+
+export interface Stack {
+  readonly app: Served;
+  readonly travel: Travel;
+  readonly cloud: CloudServer;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Errors that reached the page's console or its window. */
+  readonly faults: string[];
+}
+
+interface Options {
+  /** Size of the window in CSS pixels. */
+  size: { width: number; height: number };
+}
+
+export const test = base.extend<Options & { stack: Stack }>({
+  size: [PHONE_SIZE, { option: true }],
+  stack: async ({ size }, use) => {
+    const executablePath = findChromium();
+    if (!executablePath) throw new Error('There is no Chromium: run npm test, which installs it.');
+    const travel = await startTravel({ port: 0 });
+    const cloud = await startCloud();
+    const app = await startServer({
+      port: 0,
+      dist: path.resolve('dist'),
+      models: path.resolve('models'),
+      demo: { url: travel.url, name: 'Travel demo' },
+    });
+    const profile = await mkdtemp(path.join(tmpdir(), 'deft-e2e-'));
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath,
+      args: CHROMIUM_FLAGS,
+      viewport: size,
+      baseURL: app.url,
+      reducedMotion: 'reduce',
+      timezoneId: 'Asia/Kolkata',
+    });
+    const faults: string[] = [];
+    const watch = (page: Page): void => {
+      page.on('pageerror', (error) => faults.push(String(error)));
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+          faults.push(message.text());
+      });
+    };
+    context.on('page', watch);
+    const page = context.pages()[0] ?? (await context.newPage());
+    watch(page);
+    await use({ app, travel, cloud, context, page, faults });
+    await context.close();
+    await Promise.all([app.close(), travel.close(), cloud.close()]);
+    await rm(profile, { recursive: true, force: true });
+  },
+});
+
+export { expect };
+
+/** First run: looks around with the demo, its server connected by one tap. */
+export async function connectDemo(page: Page): Promise<void> {
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Connect', exact: true }).click();
+  await expect(page.getByText('Connected')).toBeVisible();
+}
+
+/** Believes the demo server's word on which of its tools only read. */
+export async function trustDemo(page: Page): Promise<void> {
+  await page.goto('/servers');
+  await page.getByRole('link', { name: /Travel demo/ }).click();
+  await page.getByRole('switch', { name: 'Trust its hints' }).click();
+}
+
+/** Adds the test cloud as an OpenAI-compatible one. */
+export async function addCloud(page: Page, cloud: CloudServer, model = 'strong'): Promise<void> {
+  await page.goto('/cloud');
+  await page.getByRole('button', { name: /^Other/ }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByLabel(/^Key/).fill('sk-test-key-1234567890');
+  await sheet.getByLabel('Model').fill(model);
+  await sheet.getByLabel('Address').fill(`${cloud.url}/v1`);
+  await sheet.getByRole('button', { name: 'Try and add' }).click();
+  await expect(sheet).toBeHidden();
+}
+
+export async function newConversation(page: Page): Promise<void> {
+  await page.goto('/?new=1');
+  await expect(page.getByLabel('Message')).toBeVisible();
+  await page.waitForURL('**/c/*');
+}
+
+export async function chooseMode(page: Page, mode: 'Phone' | 'Auto' | 'Cloud'): Promise<void> {
+  await page.getByRole('radio', { name: mode, exact: true }).check({ force: true });
+}
+
+export async function say(page: Page, words: string): Promise<void> {
+  await page.getByLabel('Message').fill(words);
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+}
+
+/** The messages of the conversation on the screen. */
+export const messages = (page: Page): Locator => page.getByRole('region', { name: 'Messages' });
+
+/** Allows the question on the screen; a yes in its first half second does not count. */
+export async function allow(page: Page, scope = 'Allow once'): Promise<void> {
+  const sheet = page.getByRole('dialog', { name: /^Allow/ });
+  await expect(sheet).toBeVisible();
+  const button = sheet.getByRole('button', { name: scope });
+  await expect(async () => {
+    await button.click({ timeout: 1_000 });
+    await expect(sheet).toBeHidden({ timeout: 1_000 });
+  }).toPass({ timeout: 15_000 });
+}
+
+/** Resolves when no turn runs. */
+export async function turnEnded(page: Page, timeout = 30_000): Promise<void> {
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden({ timeout });
+}

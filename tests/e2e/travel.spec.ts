@@ -1,0 +1,92 @@
+import {
+  addCloud,
+  allow,
+  chooseMode,
+  connectDemo,
+  expect,
+  messages,
+  newConversation,
+  say,
+  test,
+  TRAVEL_SENTENCE,
+  turnEnded,
+} from './stack.ts';
+
+test('from the first run to the itinerary: one sentence, three tools, one answer, the same after a reload', async ({
+  stack: { page, travel, cloud, faults },
+}) => {
+  travel.setWeather('rain');
+  await connectDemo(page);
+  await addCloud(page, cloud);
+  await newConversation(page);
+  await chooseMode(page, 'Cloud');
+  const listed = travel.counts()['tools/list'] ?? 0;
+  await say(page, TRAVEL_SENTENCE);
+
+  // The two that only read are asked as well: nobody has said that this server is to be trusted.
+  for (let question = 0; question < 3; question += 1) {
+    expect(travel.itinerary()).toEqual([]);
+    await allow(page);
+  }
+  await turnEnded(page);
+
+  const [saved] = travel.itinerary();
+  expect(travel.itinerary()).toHaveLength(1);
+  const flight = /[A-Z0-9]{2} \d{2,4}/.exec(saved?.item ?? '')?.[0] ?? 'no flight';
+  const answer = page
+    .getByRole('log')
+    .getByText(/raincoat/)
+    .last();
+  await expect(answer).toContainText(flight);
+  await expect(page.getByText(/next Friday/).first()).toBeVisible();
+
+  const counts = travel.counts();
+  expect(counts['tools/call']).toBe(3);
+  // The list was fetched when the server was added, and never for a turn.
+  expect(counts['tools/list']).toBe(listed);
+
+  const before = await messages(page).innerText();
+  await page.reload();
+  await expect(
+    page
+      .getByRole('log')
+      .getByText(/raincoat/)
+      .last(),
+  ).toBeVisible();
+  expect(await messages(page).innerText()).toBe(before);
+  expect(travel.itinerary()).toHaveLength(1);
+  expect(faults).toEqual([]);
+});
+
+test('each answer says where it ran and why, and shows the exact text that left the phone', async ({
+  stack: { page, cloud },
+}) => {
+  await page.goto('/');
+  await addCloud(page, cloud);
+  await newConversation(page);
+  await chooseMode(page, 'Cloud');
+  await say(page, 'Hello');
+  await turnEnded(page);
+  await page.getByRole('button', { name: /cloud/i }).last().click();
+  await expect(page.getByText('Cloud is chosen for this conversation.')).toBeVisible();
+  await page.getByRole('button', { name: /left the phone|sent/i }).click();
+  const body = cloud.requests.at(-1)?.body;
+  await expect(page.getByRole('dialog')).toContainText(JSON.stringify(body).slice(0, 40));
+  await expect(page.getByRole('dialog')).not.toContainText('sk-test-key');
+});
+
+test('a no is taken as a no: nothing runs, the model hears it and says so', async ({
+  stack: { page, cloud, travel },
+}) => {
+  await connectDemo(page);
+  await addCloud(page, cloud);
+  await newConversation(page);
+  await chooseMode(page, 'Cloud');
+  await say(page, TRAVEL_SENTENCE);
+  const sheet = page.getByRole('dialog', { name: /^Allow/ });
+  await expect(sheet).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('Denied').or(page.getByText('You said no')).first()).toBeVisible();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  expect(travel.itinerary()).toEqual([]);
+});
