@@ -3,13 +3,13 @@
  * starts the demo MCP server, and fills `models/` behind that, so that the page is there at once.
  * PORT and DEMO_PORT choose the ports, HOST the address to listen on.
  */
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'vite';
 import { startTravel, TRAVEL_PORT } from '../tests/servers/travel.ts';
 import { startServer } from './serve.ts';
-import { ensureWeights } from './weights.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const DIST = path.join(ROOT, 'dist');
@@ -90,23 +90,27 @@ const served = await listen('the app', port, 'PORT', () =>
   }),
 );
 
-let stopping = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    void Promise.allSettled([served.close(), travel.close()]).then(() => process.exit(0));
-  });
-
 console.log(`
 Deft is on        ${served.url}
 The demo server   ${travel.url}
 Ctrl-C stops both.
 `);
 
-const weights = await ensureWeights({ log: console.log });
-if (weights.ok) console.log('The model for the phone is ready to be downloaded from the app.');
-else
-  console.log(
-    `The app runs, without the model that is served beside it: ${weights.message} ${weights.advice}`,
-  );
+// In a process of its own: merging a model keeps a processor busy, and the page is not to wait for it.
+const weights = spawn(process.execPath, ['--import', 'tsx', path.join(ROOT, 'tools/weights.ts')], {
+  cwd: ROOT,
+  stdio: 'inherit',
+});
+weights.on('exit', (code) => {
+  if (code) console.error('The app runs all the same, without the model that is served beside it.');
+});
+
+let stopping = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    weights.removeAllListeners('exit');
+    weights.kill();
+    void Promise.allSettled([served.close(), travel.close()]).then(() => process.exit(0));
+  });
