@@ -1,0 +1,225 @@
+/**
+ * A brain that runs on the phone: an engine that turns a prompt into tokens, and the dialect of the
+ * model's family, which makes the prompt and the grammar and reads calls out of the tokens.
+ *
+ * Promises: `stream` never throws and always ends with an `end`; after an abort it ends at once; the
+ * model's cache is used again where the conversation only went on.
+ */
+import type { Brain, BrainEvent, BrainRequest, BrainUsage, ToolSpec } from '../brain.ts';
+import type { Dialect, ReplyEvent, ReplyReader } from './dialect/dialect.ts';
+import { gemma3 } from './dialect/gemma3.ts';
+import { Channel } from './engines/channel.ts';
+import { EngineError } from './errors.ts';
+import { loopLength } from './loops.ts';
+import { repairCall } from './repair/repair.ts';
+import { createReplyMemory, type ReplyMemory } from './replies.ts';
+import { brainError } from './sentences.ts';
+import { estimateTokens } from './tokens.ts';
+import type { CatalogueRow, EngineEvent, GenerateRequest, LocalEngine } from './types.ts';
+
+const DIALECTS: Readonly<Record<CatalogueRow['family'], Dialect>> = { gemma3 };
+
+export interface LocalBrainOptions {
+  readonly row: CatalogueRow;
+  readonly engine: LocalEngine;
+  /** Milliseconds; default: the page's own clock. */
+  readonly clock?: () => number;
+}
+
+/** The brain of a stored model. The engine loads it at the first use. */
+export function createLocalBrain(options: LocalBrainOptions): Brain {
+  return new LocalBrain(options);
+}
+
+class LocalBrain implements Brain {
+  readonly #row: CatalogueRow;
+  readonly #engine: LocalEngine;
+  readonly #dialect: Dialect;
+  readonly #clock: () => number;
+  readonly #replies: ReplyMemory;
+
+  constructor({ row, engine, clock }: LocalBrainOptions) {
+    this.#row = row;
+    this.#engine = engine;
+    this.#dialect = DIALECTS[row.family];
+    this.#clock = clock ?? (() => performance.now());
+    this.#replies = createReplyMemory(this.#dialect);
+  }
+
+  describe(): ReturnType<Brain['describe']> {
+    const { id, label, contextTokens, maxTools } = this.#row;
+    return {
+      id: `phone:${id}`,
+      place: 'phone',
+      model: id,
+      label,
+      contextTokens,
+      maxTools,
+      can: { tools: true, images: false, schema: true },
+    };
+  }
+
+  countTokens(text: string): number {
+    return estimateTokens(text);
+  }
+
+  async *stream(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {
+    try {
+      yield* this.#load(signal);
+      yield* this.#answer(request, signal);
+    } catch (thrown) {
+      if (signal.aborted) yield { type: 'end', reason: 'aborted' };
+      else yield { type: 'end', reason: 'error', error: brainError(thrown, this.#row.label) };
+    }
+  }
+
+  /** Loads the model if need be, and says how far it is. */
+  async *#load(signal: AbortSignal): AsyncGenerator<BrainEvent> {
+    signal.throwIfAborted();
+    const steps = new Channel<number | null | 'loaded'>();
+    const aborted = (): void => steps.fail(signal.reason);
+    signal.addEventListener('abort', aborted, { once: true });
+    this.#engine
+      .load(this.#row, (fraction) => steps.push(fraction), signal)
+      .then(
+        () => steps.push('loaded'),
+        (error: unknown) => steps.fail(error),
+      );
+    try {
+      for (;;) {
+        const step = await steps.next();
+        if (step === 'loaded') return;
+        yield { type: 'progress', phase: 'load', fraction: step };
+      }
+    } finally {
+      signal.removeEventListener('abort', aborted);
+    }
+  }
+
+  async *#answer(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {
+    const prompt = this.#replies.restore(this.#dialect.render(request));
+    const answer = new Answer(this.#dialect.reader(request.tools), request);
+    const stop = new AbortController();
+    const meter = new Meter(this.#clock);
+    const events = this.#engine.generate(
+      this.#generateRequest(request, prompt),
+      AbortSignal.any([signal, stop.signal]),
+    );
+    let done: Extract<EngineEvent, { type: 'done' }> | undefined;
+    for await (const event of events) {
+      if (event.type === 'prefill')
+        yield { type: 'progress', phase: 'prefill', fraction: event.fraction };
+      else if (event.type === 'token') {
+        meter.token();
+        yield* answer.push(event.text);
+        if (answer.over) stop.abort();
+      } else done = event;
+    }
+    if (!done) throw new EngineError('internal', 'the engine ended without saying why');
+    const stoppedHere = stop.signal.aborted && !signal.aborted;
+    const reason = stoppedHere ? 'stop' : done.reason;
+    // Of a call that was stopped midway nothing is left; of a text what the person saw.
+    const rest = answer.end(reason !== 'stop');
+    yield* reason === 'aborted' ? rest.filter((event) => event.type === 'text') : rest;
+    if (reason === 'stop' && !stoppedHere && answer.asWritten)
+      this.#replies.remember(prompt, answer.written);
+    yield { type: 'usage', usage: meter.usage(done) };
+    yield { type: 'end', reason: reason === 'stop' && answer.calls > 0 ? 'calls' : reason };
+  }
+
+  #generateRequest(request: BrainRequest, prompt: readonly string[]): GenerateRequest {
+    const { temperature = 0, seed, maxTokens } = request;
+    return {
+      prompt,
+      grammar: this.#dialect.grammar(request),
+      stop: this.#dialect.stop,
+      maxTokens,
+      sampling: { temperature, ...(seed === undefined ? {} : { seed }) },
+    };
+  }
+}
+
+/** One reply on its way from tokens to events. */
+class Answer {
+  written = '';
+  calls = 0;
+  /** False once a call was repaired: what the model wrote is then not what happened. */
+  asWritten = true;
+  readonly #reader: ReplyReader;
+  readonly #request: BrainRequest;
+  readonly #made = new Set<string>();
+  #looping = false;
+
+  constructor(reader: ReplyReader, request: BrainRequest) {
+    this.#reader = reader;
+    this.#request = request;
+  }
+
+  /** Nothing more is wanted: the calls are complete, or the model goes round in circles. */
+  get over(): boolean {
+    return this.#reader.done || this.#looping;
+  }
+
+  push(text: string): BrainEvent[] {
+    if (this.over) return [];
+    this.written += text;
+    this.#looping = loopLength(this.written) > 0;
+    return this.#reader.push(text).flatMap((event) => this.#event(event));
+  }
+
+  end(cut: boolean): BrainEvent[] {
+    return this.#reader.end(cut).flatMap((event) => this.#event(event));
+  }
+
+  #event(event: ReplyEvent): BrainEvent[] {
+    if (event.type === 'text') return [event];
+    const { name, raw } = event;
+    const tool = this.#request.tools.find((candidate) => candidate.name === name);
+    const args = event.args && tool ? this.#repaired(event.args, tool) : event.args;
+    // The same call twice in one step is a slip, never a wish.
+    const key = args ? `${name}${JSON.stringify(args)}` : `${name}${raw}`;
+    if (this.#made.has(key)) return [];
+    this.#made.add(key);
+    this.calls += 1;
+    return [{ type: 'call', call: { id: crypto.randomUUID(), name, args, raw } }];
+  }
+
+  #repaired(
+    args: Readonly<Record<string, unknown>>,
+    tool: ToolSpec,
+  ): Readonly<Record<string, unknown>> {
+    const { args: repaired, changes } = repairCall(args, tool, this.#request);
+    if (changes.length > 0) this.asWritten = false;
+    return repaired;
+  }
+}
+
+/** Times and tokens of one reply. */
+class Meter {
+  readonly #clock: () => number;
+  readonly #start: number;
+  #first: number | undefined;
+  #last = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+    this.#start = clock();
+  }
+
+  token(): void {
+    this.#last = this.#clock();
+    this.#first ??= this.#last;
+  }
+
+  usage(done: Extract<EngineEvent, { type: 'done' }>): BrainUsage {
+    const { promptTokens, cachedTokens, outputTokens } = done;
+    const counts = { promptTokens, cachedTokens, outputTokens };
+    if (this.#first === undefined) return counts;
+    const seconds = (this.#last - this.#first) / 1000;
+    return {
+      ...counts,
+      firstTokenMs: Math.round(this.#first - this.#start),
+      ...(outputTokens > 1 && seconds > 0 ? { tokensPerSecond: (outputTokens - 1) / seconds } : {}),
+    };
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * What a model family speaks: how a conversation and its tools are written down for it, what it may
+ * answer, and how calls are read out of what it writes. One file a family; no engine in here.
+ */
+import type { BrainRequest, ToolSpec } from '../../brain.ts';
+import type { GenerateRequest } from '../types.ts';
+
+/** What a dialect reads of a request. */
+export type DialectRequest = Pick<BrainRequest, 'now' | 'messages' | 'tools' | 'toolChoice'>;
+
+/** A piece of what the model writes. `raw` is the call exactly as written. */
+export type ReplyEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'call';
+      readonly name: string;
+      /** Null where what was written is cut off or is no list of arguments. */
+      readonly args: Readonly<Record<string, unknown>> | null;
+      readonly raw: string;
+    };
+
+/**
+ * Reads one reply as it comes. Promises: never throws, whatever the text and wherever it is cut; what
+ * it gives out does not depend on where the pieces were cut, but for the sizes of the text pieces.
+ */
+export interface ReplyReader {
+  push(text: string): ReplyEvent[];
+  /** The reply is over; `cut` where it was ended by its length or a stop. */
+  end(cut: boolean): ReplyEvent[];
+  /** Nothing that may still come would be read: the engine can be stopped. */
+  readonly done: boolean;
+}
+
+export interface Dialect {
+  /** Text that ends a reply. */
+  readonly stop: readonly string[];
+  /**
+   * The prompt, cut where a reply of the model begins and ends (`GenerateRequest.prompt`). While a
+   * turn goes on, with the same tools, earlier pieces never change, so that they stay cached.
+   */
+  render(request: DialectRequest): GenerateRequest['prompt'];
+  /** What a reply may be, in the notation that llama.cpp (GBNF) and xgrammar (EBNF) share. */
+  grammar(request: Pick<DialectRequest, 'tools' | 'toolChoice'>): string;
+  reader(tools: readonly ToolSpec[]): ReplyReader;
+  /** Makes a text of anybody's harmless: what stands for the family's control tokens is broken up. */
+  neutralise(text: string): string;
+}

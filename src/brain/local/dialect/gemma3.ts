@@ -1,0 +1,132 @@
+/**
+ * Gemma 3, by Google's tool_code convention. The family has no tool turns of its own: tools are
+ * signatures in the user's turn, calls and results are fenced blocks.
+ *
+ * What the model is shown is what the weights were trained on, and little of it, because on a phone
+ * the prompt is the cost. Of earlier turns it sees the person's words and the answer, never calls and
+ * results: with those in sight the 270M model repeats the old task instead of doing the new one. The
+ * clock and the tools stand in the newest turn; at the top of an earlier one they did worse.
+ * A system text is left out: training knew none.
+ */
+import type { BrainMessage, ModelCall, ToolSpec } from '../../brain.ts';
+import { replyGrammar } from '../grammar.ts';
+import type { Dialect, DialectRequest } from './dialect.ts';
+import { writeValue } from './literal.ts';
+import { createReplyReader } from './reply.ts';
+import { parametersOf, signature } from './signature.ts';
+
+const USER = '<start_of_turn>user\n';
+const MODEL = '<start_of_turn>model\n';
+const END = '<end_of_turn>\n';
+/** Earlier exchanges that are shown. */
+const EXCHANGES = 3;
+
+/** Whatever the tokenizer of the family takes for a control token. */
+const CONTROL =
+  /<(start_of_turn|end_of_turn|bos|eos|pad|unk|mask|start_of_image|end_of_image|image_soft_token|unused\d+)>|\[(multimodal|@BOS@)\]/gi;
+/** The fences of calls and results, however they are spaced. */
+const FENCE = /```(\s*tool_)/gi;
+
+function neutralise(text: string): string {
+  return text.replace(CONTROL, '‹$1$2›').replace(FENCE, "'''$1");
+}
+
+/** A tool's text stands in a fence of its own, so it may hold no fence at all. */
+function fenced(text: string): string {
+  return neutralise(text).replace(/```/g, "'''");
+}
+
+type Turn = {
+  readonly user: string;
+  readonly rest: readonly Exclude<BrainMessage, { role: 'user' }>[];
+};
+
+/** Messages as turns: each begins with what the person said. */
+function turnsOf(messages: readonly BrainMessage[]): Turn[] {
+  const turns: { user: string; rest: Exclude<BrainMessage, { role: 'user' }>[] }[] = [];
+  for (const message of messages) {
+    if (message.role === 'user') turns.push({ user: message.text, rest: [] });
+    else (turns.at(-1) ?? turns[turns.push({ user: '', rest: [] }) - 1])?.rest.push(message);
+  }
+  return turns;
+}
+
+/** What a turn ended with, or empty where it has no answer. */
+function answerOf(turn: Turn): string {
+  const last = turn.rest.at(-1);
+  return last?.role === 'assistant' && last.calls.length === 0 ? last.text.trim() : '';
+}
+
+function head(request: DialectRequest): string {
+  const tools = request.toolChoice === 'none' ? [] : request.tools;
+  return `Now: ${request.now}.\nTools:\n${tools.map(signature).join('')}\n`;
+}
+
+function writeCall(call: ModelCall, tools: readonly ToolSpec[]): string {
+  if (call.args === null) return fenced(call.raw.trim());
+  const args = call.args;
+  const tool = tools.find((candidate) => candidate.name === call.name);
+  const known = tool ? parametersOf(tool) : [];
+  const given = known.filter(({ key }) => key in args);
+  const more = Object.keys(args).filter((key) => !known.some((one) => one.key === key));
+  const list = [
+    ...given.map(({ key, name }) => `${name}=${writeValue(args[key])}`),
+    ...more.map((key) => `${key}=${writeValue(args[key])}`),
+  ];
+  return fenced(`${call.name}(${list.join(', ')})`);
+}
+
+function writeReply(
+  message: Extract<BrainMessage, { role: 'assistant' }>,
+  tools: readonly ToolSpec[],
+): string {
+  const text = neutralise(message.text.trim());
+  if (message.calls.length === 0) return text;
+  const calls = message.calls.map((call) => writeCall(call, tools)).join('\n');
+  return `${text === '' ? '' : `${text}\n`}\`\`\`tool_code\n${calls}\n\`\`\``;
+}
+
+/** Results of one step are lines of one block, in the order of the calls. */
+function writeResults(results: readonly Extract<BrainMessage, { role: 'tool' }>[]): string {
+  const lines = results.map(({ text }) => fenced(text.trim()));
+  return `\`\`\`tool_output\n${lines.join('\n')}\n\`\`\``;
+}
+
+function render(request: DialectRequest): string[] {
+  const turns = turnsOf(request.messages);
+  const current = turns.pop() ?? { user: '', rest: [] };
+  const earlier = turns.filter((turn) => answerOf(turn) !== '').slice(-EXCHANGES);
+  const pieces: string[] = [];
+  let prompt = '';
+  const reply = (text: string): void => {
+    pieces.push(prompt + MODEL, text);
+    prompt = END;
+  };
+  for (const turn of earlier) {
+    prompt += USER + neutralise(turn.user.trim()) + END;
+    reply(neutralise(answerOf(turn)));
+  }
+  prompt += USER + neutralise(head(request)) + neutralise(current.user.trim()) + END;
+  let results: Extract<BrainMessage, { role: 'tool' }>[] = [];
+  const close = (): void => {
+    if (results.length > 0) prompt += USER + writeResults(results) + END;
+    results = [];
+  };
+  for (const message of current.rest) {
+    if (message.role === 'tool') results.push(message);
+    else {
+      close();
+      reply(writeReply(message, request.tools));
+    }
+  }
+  close();
+  return [...pieces, prompt + MODEL];
+}
+
+export const gemma3: Dialect = {
+  stop: ['<end_of_turn>', '<start_of_turn>', '```tool_output'],
+  render,
+  grammar: ({ tools, toolChoice }) => replyGrammar(tools, toolChoice),
+  reader: createReplyReader,
+  neutralise,
+};
