@@ -28,7 +28,7 @@ const DEFAULT_TTL_MS = HOUR;
 const LONGEST_TTL_MS = 24 * HOUR;
 /** A list is not renewed more often than this, whatever its time to live. */
 const RENEW_PAUSE_MS = 60_000;
-/** An unused connection is closed after this, so that no stream keeps the phone's radio awake. */
+/** An unused connection is closed, so that no stream keeps the phone's radio awake. */
 const IDLE_MS = 300_000;
 /** A connection silent for longer than this is tried before something is written through it. */
 const SILENT_MS = 5_000;
@@ -44,6 +44,8 @@ export interface HostOptions {
   readonly online?: () => boolean;
   /** Time limits in milliseconds, where the defaults do not fit. */
   readonly limits?: Partial<Limits>;
+  /** After this many milliseconds without use a connection is closed. */
+  readonly idleMs?: number;
 }
 
 interface Live {
@@ -58,7 +60,7 @@ interface Live {
 type Refreshed = { readonly ok: true } | { readonly ok: false; readonly error: HostError };
 
 export function createHost(options: HostOptions): Host & ToolCaller {
-  const { store, inPage, limits } = options;
+  const { store, inPage, limits, idleMs = IDLE_MS } = options;
   const fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const now = options.now ?? Date.now;
   const online = options.online ?? (() => globalThis.navigator?.onLine !== false);
@@ -121,7 +123,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
   function touch(id: string): void {
     const live = liveOf(id);
     if (live.idle) clearTimeout(live.idle);
-    live.idle = setTimeout(() => void drop(id), IDLE_MS);
+    live.idle = setTimeout(() => void drop(id), idleMs);
     // Node would wait for it; browsers return a number.
     (live.idle as { unref?: () => void }).unref?.();
   }

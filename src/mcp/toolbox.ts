@@ -4,7 +4,7 @@
  *
  * Promise: an offer is made from the stored lists alone, and waits for no network.
  */
-import type { ServerRecord, ToolListRecord } from '../store/records.ts';
+import type { ServerRecord, ToolDefinition, ToolListRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { bindArguments } from './bind.ts';
 import { buildIndex, type Index } from './bm25.ts';
@@ -25,8 +25,15 @@ export interface ToolboxOptions {
 interface Snapshot {
   /** Tools that are on, of servers that are on, in the order of the servers. */
   readonly tools: readonly Tool[];
+  /** Over the same tools, by position. */
   readonly index: Index;
 }
+
+/**
+ * A model that takes no more tools than this is a small one: each tool that does not fit makes it
+ * worse and slower, so it is offered only those that share a word with the request.
+ */
+const FEW_TOOLS = 8;
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
   const { store, host, timeZone, locale = () => 'en-GB' } = options;
@@ -48,8 +55,11 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   async function takeSnapshot(): Promise<Snapshot> {
     await host.ready();
     const [servers, lists] = await Promise.all([store.servers.all(), store.lists.all()]);
-    const tools = allTools(servers, lists);
-    return { tools, index: buildIndex(tools.map(searchText)) };
+    const found = allTools(servers, lists);
+    return {
+      tools: found.map(({ tool }) => tool),
+      index: buildIndex(found.map(({ text }) => text)),
+    };
   }
 
   return {
@@ -84,8 +94,14 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   };
 }
 
-/** Every tool that is on. Names are given before the others are left out, so that they stay. */
-function allTools(servers: readonly ServerRecord[], lists: readonly ToolListRecord[]): Tool[] {
+/**
+ * Every tool that is on, with the text that it is found by. Names are given before the others are
+ * left out, so that they stay.
+ */
+function allTools(
+  servers: readonly ServerRecord[],
+  lists: readonly ToolListRecord[],
+): { tool: Tool; text: string }[] {
   const remote = /^https?:/;
   const inPage = servers.filter(({ url }) => !remote.test(url));
   const published = inOrder(servers, inPage).flatMap((server) => {
@@ -108,42 +124,51 @@ function allTools(servers: readonly ServerRecord[], lists: readonly ToolListReco
     const local = !remote.test(server.url);
     const trusted = local || server.trustHints;
     const readOnly = trusted && annotations.readOnlyHint === true;
-    return [
-      {
-        server: server.id,
-        serverName: server.name,
-        name: definition.name,
-        modelName: names[position] ?? definition.name,
-        title: definition.title ?? annotations.title ?? definition.name,
-        description: definition.description ?? '',
-        inputSchema: definition.inputSchema,
-        annotations,
-        pin: definition.pin,
-        local,
-        readOnly,
-        idempotent: readOnly || (trusted && annotations.idempotentHint === true),
-        private: server.private,
-      },
-    ];
+    const tool: Tool = {
+      server: server.id,
+      serverName: server.name,
+      name: definition.name,
+      modelName: names[position] ?? definition.name,
+      title: definition.title ?? annotations.title ?? definition.name,
+      description: definition.description ?? '',
+      inputSchema: definition.inputSchema,
+      annotations,
+      pin: definition.pin,
+      local,
+      readOnly,
+      idempotent: readOnly || (trusted && annotations.idempotentHint === true),
+      private: server.private,
+    };
+    return [{ tool, text: searchText(definition) }];
   });
 }
 
-/** What a tool is found by; its name counts twice. */
-function searchText(tool: Tool): string {
-  const properties = Object.entries(tool.inputSchema.properties ?? {}).map(([name, schema]) => {
-    const { description, enum: values } = (schema ?? {}) as Record<string, unknown>;
-    return `${name} ${typeof description === 'string' ? description : ''} ${
-      Array.isArray(values) ? values.join(' ') : ''
-    }`;
-  });
-  const { name, title, description } = tool;
-  return [name, name, title === name ? '' : title, description, ...properties].join(' ');
+/** What a tool is found by: its name twice, its words, what it takes and what it gives. */
+function searchText({ name, title = '', description = '', ...schemas }: ToolDefinition): string {
+  const taken = wordsOf(schemas.inputSchema, 2);
+  const given = wordsOf(schemas.outputSchema, 4);
+  return [name, name, title, description, taken, given].join(' ');
+}
+
+/** Names, descriptions and allowed values of a schema's properties, some levels deep. */
+function wordsOf(schema: unknown, levels: number): string {
+  if (levels === 0 || typeof schema !== 'object' || schema === null) return '';
+  const { properties, items, description, enum: values } = schema as Record<string, unknown>;
+  const inner = Object.entries(properties ?? {}).map(
+    ([name, property]) => `${name} ${wordsOf(property, levels - 1)}`,
+  );
+  return [
+    typeof description === 'string' ? description : '',
+    Array.isArray(values) ? values.join(' ') : '',
+    wordsOf(items, levels - 1),
+    ...inner,
+  ].join(' ');
 }
 
 /**
- * The best tools that fit. Where all fit, all are offered; where not, those that share no word with
- * the request are left out first, unless nothing does: then it may be a follow-up, and any may be
- * meant.
+ * The best tools that fit. A small model is offered only what shares a word with the request. Any
+ * other is offered everything where everything fits; where not, what shares no word is left out
+ * first, unless nothing does: then it may be a follow-up, and any may be meant.
  */
 function choose(
   tools: readonly Tool[],
@@ -155,17 +180,11 @@ function choose(
     .map((tool, position) => ({ tool, position }))
     .sort((a, b) => score(b.position) - score(a.position) || a.position - b.position);
   const best = ranked[0] ? score(ranked[0].position) : 0;
-  const everything = fill(
-    ranked.map(({ tool }) => tool),
-    budget,
-  );
-  if (everything.length === tools.length || best === 0)
-    return { tools: everything, best, omitted: tools.length - everything.length };
-  const matching = ranked.filter(({ position }) => score(position) > 0);
-  const chosen = fill(
-    matching.map(({ tool }) => tool),
-    budget,
-  );
+  const all = ranked.map(({ tool }) => tool);
+  const matching = all.slice(0, scores.size);
+  let chosen = fill(budget.maxTools <= FEW_TOOLS ? matching : all, budget);
+  if (budget.maxTools > FEW_TOOLS && chosen.length < all.length && best > 0)
+    chosen = fill(matching, budget);
   return { tools: chosen, best, omitted: tools.length - chosen.length };
 }
 

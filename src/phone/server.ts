@@ -13,8 +13,14 @@ const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 const INTERNAL_ERROR = -32_603;
 
+/** What a call comes to: in words for the person, and as data for the model. */
+export interface Told {
+  readonly words: string;
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
 /** Carries out a call; what it throws as a `ToolFailure` is told to the model. */
-export type Handler = (args: Readonly<Record<string, unknown>>) => Promise<object>;
+type Handler = (args: Readonly<Record<string, unknown>>) => Promise<Told>;
 
 /** The tool ran and could not do what was asked; the message is for the model and the person. */
 export class ToolFailure extends Error {
@@ -99,11 +105,8 @@ async function answer(
 
 async function call(tool: ServedTool, args: unknown): Promise<Record<string, unknown>> {
   try {
-    const result = await tool.handle((args ?? {}) as Record<string, unknown>);
-    return {
-      content: [{ type: 'text', text: JSON.stringify(result) }],
-      structuredContent: result,
-    };
+    const { words, result } = await tool.handle((args ?? {}) as Record<string, unknown>);
+    return { content: [{ type: 'text', text: words }], structuredContent: result };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     return { content: [{ type: 'text', text: error.message }], isError: true };

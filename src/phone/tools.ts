@@ -3,17 +3,24 @@ import type { ToolDefinition } from '../store/records.ts';
 
 const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: false } as const;
 
+/** The words and the order are those that the small model on the phone does best with. */
 export const SET_REMINDER: ToolDefinition = {
   name: 'set_reminder',
   title: 'Set a reminder',
-  description: 'Remind the user of something at a time.',
+  description: 'Set a reminder on this phone.',
   inputSchema: {
     type: 'object',
     properties: {
-      text: { type: 'string', description: 'What to remind of.', minLength: 1, maxLength: 500 },
-      at: { type: 'string', format: 'date-time', description: 'Day and time.' },
+      text: {
+        type: 'string',
+        description: 'What to be reminded of.',
+        minLength: 1,
+        maxLength: 500,
+      },
+      date: { type: 'string', description: 'Day, as YYYY-MM-DD.' },
+      time: { type: 'string', description: 'Time, as HH:MM.' },
     },
-    required: ['text', 'at'],
+    required: ['text'],
     additionalProperties: false,
   },
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },

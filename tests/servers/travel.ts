@@ -76,7 +76,7 @@ const SEARCH_FLIGHTS = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 const GET_WEATHER = {
-  title: 'Weather forecast: rain, sun, temperature',
+  title: 'Weather forecast',
   description: 'Get the weather forecast of a city for a day.',
   inputSchema: fromJsonSchema<{ city: string; date: string }>({
     type: 'object',
@@ -87,8 +87,8 @@ const GET_WEATHER = {
     type: 'object',
     properties: {
       city: { type: 'string' },
-      sky: { type: 'string' },
-      high_c: { type: 'integer' },
+      sky: { type: 'string', description: 'Rain, showers, sun or clouds, in words.' },
+      high_c: { type: 'integer', description: 'Highest temperature, hot or cold, in °C.' },
     },
     required: ['city', 'sky', 'high_c'],
   }),

@@ -352,6 +352,30 @@ describe('a server', () => {
     expect(legacy.sessions()).toBe(0);
   });
 
+  it('is let go of when it is not used, and connected again for the next call', async () => {
+    const legacy = await started(startLegacy());
+    const { host } = await newHost({ idleMs: 50 });
+    const { id } = await addTo(host, { url: legacy.url });
+    await until(() => legacy.sessions() === 0);
+    expect((await host.list())[0]?.status).toBe('idle');
+    const call = host.callTool(toolOf(id, 'echo'), { text: 'again' }, never());
+    expect(await call).toMatchObject({ kind: 'result' });
+  });
+
+  it('that another tab removes is let go of here', async () => {
+    const legacy = await started(startLegacy());
+    const name = `tabs-${Date.now()}`;
+    const here = await newHost({ store: await newStore({ name, channel: true }) });
+    const there = await newHost({ store: await newStore({ name, channel: true }) });
+    const { id } = await addTo(here.host, { url: legacy.url });
+    let told = 0;
+    here.host.subscribe(() => (told += 1));
+    await there.host.remove(id);
+    await until(() => legacy.sessions() === 0);
+    expect(told).toBeGreaterThan(0);
+    expect(await here.host.list()).toEqual([]);
+  });
+
   it('is connected once for many calls at the same time', async () => {
     const travel = await started(startTravel());
     const { host, store } = await newHost();

@@ -3,7 +3,7 @@ import 'fake-indexeddb/auto';
 import { afterEach } from 'vitest';
 import { createHost, type HostOptions } from '../../../src/mcp/host.ts';
 import type { Host, InPageServer, Tool, ToolCaller } from '../../../src/mcp/types.ts';
-import { openStore } from '../../../src/store/open.ts';
+import { openStore, type OpenOptions } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const cleanups: (() => Promise<unknown> | void)[] = [];
@@ -18,9 +18,9 @@ export function afterTest(clean: () => Promise<unknown> | void): void {
   cleanups.push(clean);
 }
 
-export async function newStore(): Promise<Store> {
+export async function newStore(options: OpenOptions = {}): Promise<Store> {
   databases += 1;
-  const store = await openStore({ name: `mcp-test-${databases}`, channel: false });
+  const store = await openStore({ name: `mcp-test-${databases}`, channel: false, ...options });
   afterTest(() => store.close());
   return store;
 }

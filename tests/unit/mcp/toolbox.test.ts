@@ -8,7 +8,7 @@ import { startTravel } from '../../servers/travel.ts';
 const TRAVEL_SENTENCE =
   "I'm flying from Delhi to Goa next Friday. Find me a morning flight, check if I'll need a raincoat, and save the flight to my itinerary.";
 
-const roomy: OfferBudget = { maxTools: 100, maxTokens: 1e9, cost: () => 1 };
+const roomy: OfferBudget = { maxTools: 2_000, maxTokens: 1e9, cost: () => 1 };
 
 const tool = (name: string, description: string, rest: Partial<ToolDefinition> = {}) => ({
   name,
@@ -42,24 +42,32 @@ describe('an offer', () => {
     expect(offer.omitted).toBe(0);
   });
 
-  it('leaves out what matches nothing where room is scarce', async () => {
+  it('holds only what matches for a small model', async () => {
     const { toolbox } = await toolboxOver(PHONE);
-    const offer = await toolbox.offer('how much battery is left', { ...roomy, maxTools: 2 });
+    const small = { ...roomy, maxTools: 5 };
+    const offer = await toolbox.offer('how much battery is left', small);
     expect(namesOf(offer.tools)).toEqual(['device_status']);
     expect(offer.omitted).toBe(2);
+    expect(await toolbox.offer('who painted the Mona Lisa', small)).toEqual({
+      tools: [],
+      best: 0,
+      omitted: 3,
+    });
   });
 
-  it('fills the room where nothing matches, because it may be a follow-up', async () => {
+  it('leaves out what matches nothing where room is scarce for a large one', async () => {
     const { toolbox } = await toolboxOver(PHONE);
-    const offer = await toolbox.offer('ok do it', { ...roomy, maxTools: 2 });
-    expect(offer).toMatchObject({ best: 0, omitted: 1 });
-    expect(offer.tools).toHaveLength(2);
+    const scarce = { ...roomy, maxTokens: 2 };
+    const offer = await toolbox.offer('how much battery is left', scarce);
+    expect(namesOf(offer.tools)).toEqual(['device_status']);
+    // Nothing matches: it may be a follow-up, so the room is filled.
+    expect(await toolbox.offer('ok do it', scarce)).toMatchObject({ best: 0, omitted: 1 });
   });
 
   it('keeps to its tokens, and takes a smaller tool where a larger one does not fit', async () => {
     const { toolbox } = await toolboxOver(PHONE);
     const cost = ({ name }: Tool) => (name === 'device_status' ? 90 : 20);
-    const offer = await toolbox.offer('battery zone', { maxTools: 9, maxTokens: 50, cost });
+    const offer = await toolbox.offer('battery zone', { maxTools: 5, maxTokens: 50, cost });
     expect(namesOf(offer.tools)).toEqual(['now']);
   });
 
