@@ -10,13 +10,14 @@ const FOLDERS = {
 };
 
 const servers = new Map<string, FilesServer>();
+const made = new Map<string, Uint8Array>();
 
 /**
  * Serves `tests/models` under `/tests/`, `models` under `/models/`, and `/made/random.gguf`, a model of
  * random weights; gives the address.
  */
 const startFileServer: BrowserCommand<[port?: number]> = async (_context, port) => {
-  const made = { '/made/random.gguf': randomGemma3() };
+  made.set('/made/random.gguf', randomGemma3());
   const server = await startFiles({ folders: FOLDERS, made }, port);
   servers.set(server.url, server);
   return server.url;
@@ -28,16 +29,22 @@ const stopFileServer: BrowserCommand<[url: string]> = async (_context, url) => {
   servers.delete(url);
 };
 
+/** Serves a text under a path, on every file server. */
+const makeFile: BrowserCommand<[path: string, text: string]> = async (_context, at, text) => {
+  made.set(at, Buffer.from(text));
+};
+
 const fileRequests: BrowserCommand<[url: string]> = async (_context, url) => [
   ...(servers.get(url)?.requests ?? []),
 ];
 
-export const fileCommands = { startFileServer, stopFileServer, fileRequests };
+export const fileCommands = { startFileServer, stopFileServer, makeFile, fileRequests };
 
 declare module 'vitest/internal/browser' {
   interface BrowserCommands {
     startFileServer: (port?: number) => Promise<string>;
     stopFileServer: (url: string) => Promise<void>;
+    makeFile: (path: string, text: string) => Promise<void>;
     fileRequests: (url: string) => Promise<string[]>;
   }
 }

@@ -13,8 +13,8 @@ import path from 'node:path';
 export interface FilesOptions {
   /** Folders by the first segment of the address. */
   readonly folders: Readonly<Record<string, string>>;
-  /** Files made up by the test, by address path. */
-  readonly made?: Readonly<Record<string, Uint8Array>>;
+  /** Files made up by the test, by address path; may be added to while the server runs. */
+  readonly made: Map<string, Uint8Array>;
 }
 
 export interface FilesServer {
@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 async function read(pathname: string, options: FilesOptions): Promise<Uint8Array | null> {
-  const made = options.made?.[pathname];
+  const made = options.made.get(pathname);
   if (made) return made;
   const [, first = '', ...rest] = pathname.split('/');
   const folder = options.folders[first];

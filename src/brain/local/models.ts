@@ -62,7 +62,7 @@ export function createModels(deps: ModelsDeps): Models {
       inMemory = state;
       changed();
     },
-    onAbsent: (row) => void look(row).then(set),
+    onAbsent: refresh,
   });
 
   function set(entry: Entry): void {
@@ -77,6 +77,11 @@ export function createModels(deps: ModelsDeps): Models {
     if (record?.state === 'failed')
       kept = { kind: 'failed', message: record.error ?? '', advice: record.advice ?? '' };
     return { row, kept, stored: found.bytes };
+  }
+
+  /** Looks again, behind what is shown: where that fails, what is shown stays. */
+  function refresh(row: CatalogueRow): void {
+    void look(row).then(set, () => undefined);
   }
 
   /** Takes a new list; a whole model that the list no longer has, or has anew, stays as it is. */
@@ -133,7 +138,10 @@ export function createModels(deps: ModelsDeps): Models {
     };
     await tidy();
     const kept = await keptRows(index);
-    const fetched = fetchRows(index).then((rows) => (rows ? take(rows) : undefined));
+    // Where the new list cannot be had or taken, the one that was kept stays.
+    const fetched = fetchRows(index).then((rows) =>
+      rows ? take(rows).catch(() => undefined) : undefined,
+    );
     await take(kept);
     // The first time there is nothing to show before the list has come.
     if (kept.length === 0) await fetched;
@@ -143,8 +151,7 @@ export function createModels(deps: ModelsDeps): Models {
 
   store.changes.subscribe(({ topic, key, remote }) => {
     const entry = entries.get(key);
-    if (topic === 'models' && remote && entry && !downloads.has(key))
-      void look(entry.row).then(set);
+    if (topic === 'models' && remote && entry && !downloads.has(key)) refresh(entry.row);
   });
 
   async function askPersist(): Promise<void> {

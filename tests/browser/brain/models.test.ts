@@ -1,0 +1,315 @@
+import { commands } from 'vitest/browser';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Brain, BrainEvent, BrainRequest } from '../../../src/brain/brain.ts';
+import { manifests, removeFiles, webllmEntry } from '../../../src/brain/local/files.ts';
+import { createModels, type ModelsDeps } from '../../../src/brain/local/models.ts';
+import type { CatalogueRow, Models, ModelView } from '../../../src/brain/local/types.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { never, randomGguf, tinyGemma } from './rows.ts';
+
+const INDEX = '/made/index.json';
+const TINY = 'tiny-gemma.webllm';
+const RANDOM = 'random.wllama';
+const REQUEST: BrainRequest = {
+  system: '',
+  now: 'Sunday 2026-11-29 14:05, Asia/Kolkata',
+  messages: [{ role: 'user', text: 'Hello' }],
+  tools: [],
+  toolChoice: 'none',
+  maxTokens: 8,
+};
+
+let server: string;
+let rows: CatalogueRow[];
+let store: Store;
+let opened: Models[] = [];
+
+/** The list beside the app, with changes to its rows. */
+async function list(change: (row: CatalogueRow) => object = () => ({})): Promise<void> {
+  const index = new URL(INDEX, server).href;
+  const entries = rows.map((row) => {
+    const folder = new URL(row.base).pathname
+      .replace('/made/', './')
+      .replace('/tests/', '../tests/');
+    if (new URL(folder, index).href !== row.base) throw new Error(`${folder} is not ${row.base}`);
+    return { ...row, base: undefined, beside: undefined, folder, ...change(row) };
+  });
+  await commands.makeFile(INDEX, JSON.stringify(entries));
+}
+
+/** What a freshly opened page makes of what is stored. */
+function open(more: Partial<ModelsDeps> = {}): Models {
+  const models = createModels({ store, index: new URL(INDEX, server).href, ...more });
+  opened.push(models);
+  return models;
+}
+
+async function view(models: Models, id: string): Promise<ModelView> {
+  const found = (await models.list()).find((one) => one.row.id === id);
+  if (!found) throw new Error(`${id} is not listed`);
+  return found;
+}
+
+const kind = async (models: Models, id: string): Promise<string> =>
+  (await view(models, id)).status.kind;
+
+async function collect(brain: Brain | null, request = REQUEST): Promise<BrainEvent[]> {
+  const events: BrainEvent[] = [];
+  for await (const event of brain!.stream(request, never())) events.push(event);
+  return events;
+}
+
+const endOf = (events: readonly BrainEvent[]): BrainEvent | undefined => events.at(-1);
+
+beforeAll(async () => {
+  server = await commands.startFileServer();
+  rows = [await tinyGemma(server), await randomGguf(server)];
+});
+afterAll(() => commands.stopFileServer(server));
+
+beforeEach(async () => {
+  for (const { row } of await manifests()) await removeFiles(row);
+  await caches.delete('deft-catalogue');
+  localStorage.clear();
+  store = await openStore({ name: `models-${crypto.randomUUID()}` });
+  await list();
+});
+afterEach(async () => {
+  for (const models of opened) await models.unload();
+  opened = [];
+  store.close();
+});
+
+describe('the list', () => {
+  test('shows what is beside the app, the engine for the CPU before an emulated GPU', async () => {
+    const views = await open().list();
+    expect(views.map(({ row, status, stored }) => [row.id, status.kind, stored])).toEqual([
+      [RANDOM, 'absent', 0],
+      [TINY, 'absent', 0],
+    ]);
+    expect(views.every((one) => one.row.beside && one.unfit === undefined)).toBe(true);
+  });
+
+  test('says of what cannot run here why not', async () => {
+    const adapter = vi.spyOn(GPU.prototype, 'requestAdapter').mockResolvedValue(null);
+    const models = open();
+    expect((await view(models, TINY)).unfit).toBe('This browser offers no usable GPU.');
+    // Nothing is fetched for it either.
+    const before = (await commands.fileRequests(server)).length;
+    await models.download(TINY);
+    expect((await view(models, TINY)).status).toMatchObject({ kind: 'failed' });
+    expect((await commands.fileRequests(server)).length).toBe(before);
+    adapter.mockRestore();
+  });
+
+  test('is empty where there is none, and the app goes on', async () => {
+    await commands.makeFile(INDEX, '<!doctype html><title>Not here</title>');
+    expect(await open().list()).toEqual([]);
+  });
+});
+
+describe('a download', () => {
+  test('shows its progress, ends ready, and is ready for the next page too', async () => {
+    const models = open();
+    const kinds = new Set<string>();
+    models.subscribe(() => void kind(models, TINY).then((one) => kinds.add(one)));
+    await models.download(TINY);
+    expect(await view(models, TINY)).toMatchObject({ status: { kind: 'ready' } });
+    expect(kinds).toContain('downloading');
+    expect(await store.models.get(TINY)).toMatchObject({ state: 'ready' });
+    expect((await view(models, TINY)).stored).toBe((await store.models.get(TINY))!.bytes);
+
+    const next = open();
+    expect(await kind(next, TINY)).toBe('ready');
+    expect(await kind(next, RANDOM)).toBe('absent');
+    expect(await next.brain(RANDOM)).toBeNull();
+    expect((await next.brain(TINY))?.describe()).toMatchObject({ place: 'phone', model: TINY });
+  });
+
+  test('asked for twice is one download', async () => {
+    const models = open();
+    const before = (await commands.fileRequests(server)).length;
+    await Promise.all([models.download(RANDOM), models.download(RANDOM)]);
+    const asked = (await commands.fileRequests(server)).slice(before);
+    expect(asked.filter((request) => request.includes('.gguf'))).toHaveLength(1);
+  });
+
+  test('that fails says why and what to do, also after a reload, and can be tried again', async () => {
+    const fault = { folder: '../fault/html/random.gguf/made/' };
+    await list((row) => (row.id === RANDOM ? fault : {}));
+    const models = open();
+    await models.download(RANDOM);
+    const failed = {
+      kind: 'failed',
+      message: expect.stringMatching(/web page in place of the file random\.gguf/) as string,
+      advice: expect.stringMatching(/sign in/) as string,
+    };
+    expect((await view(models, RANDOM)).status).toEqual(failed);
+    expect((await view(open(), RANDOM)).status).toEqual(failed);
+    expect(await models.brain(RANDOM)).toBeNull();
+
+    await list();
+    const healed = open();
+    await expect.poll(async () => (await view(healed, RANDOM)).row.base).not.toMatch(/fault/);
+    await healed.download(RANDOM);
+    expect(await kind(healed, RANDOM)).toBe('ready');
+  });
+
+  test('that is cancelled can go on where it was', async () => {
+    const stall = { folder: '../fault/stall/random.gguf/made/' };
+    await list((row) => (row.id === RANDOM ? stall : {}));
+    const models = open();
+    const done = models.download(RANDOM);
+    await expect.poll(async () => (await view(models, RANDOM)).stored).toBeGreaterThan(0);
+    models.cancel(RANDOM);
+    await done;
+    const { status, stored } = await view(models, RANDOM);
+    expect(status.kind).toBe('absent');
+    expect(stored).toBeGreaterThan(0);
+    expect(await store.models.get(RANDOM)).toBeUndefined();
+
+    await list();
+    const next = open();
+    await expect.poll(async () => (await view(next, RANDOM)).row.base).not.toMatch(/fault/);
+    expect((await view(next, RANDOM)).stored).toBe(stored);
+    await next.download(RANDOM);
+    expect((await commands.fileRequests(server)).at(-1)).toBe(`/made/random.gguf from ${stored}`);
+    expect(await kind(next, RANDOM)).toBe('ready');
+  });
+
+  test('that a killed page left behind is not shown as running', async () => {
+    await store.models.put({ id: RANDOM, state: 'downloading', bytes: 0, updatedAt: 1 });
+    expect(await kind(open(), RANDOM)).toBe('absent');
+  });
+
+  test('of a large model asks first that the data be kept; a small one does not ask', async () => {
+    const askPersist = vi.fn(async () => undefined);
+    const small = open({ askPersist });
+    await small.download(RANDOM);
+    expect(askPersist).not.toHaveBeenCalled();
+    await small.remove(RANDOM);
+    await list(() => ({ files: [{ path: 'random.gguf', bytes: 50e6 }] }));
+    const models = open({ askPersist });
+    await expect.poll(async () => (await view(models, RANDOM)).row.files[0]?.bytes).toBe(50e6);
+    await models.download(RANDOM);
+    expect(askPersist).toHaveBeenCalledOnce();
+  });
+
+  test('can be removed, and nothing of it stays', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    await collect(await models.brain(RANDOM));
+    expect(await kind(models, RANDOM)).toBe('warm');
+    await models.remove(RANDOM);
+    expect(await view(models, RANDOM)).toMatchObject({ status: { kind: 'absent' }, stored: 0 });
+    expect(await store.models.get(RANDOM)).toBeUndefined();
+    expect(await manifests()).toEqual([]);
+  });
+});
+
+describe('the brain of a stored model', () => {
+  test('loads at its first use and says so, answers, and is freed on demand', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    const brain = await models.brain(RANDOM);
+    const events = await collect(brain);
+    expect(events[0]).toMatchObject({ type: 'progress', phase: 'load' });
+    expect(endOf(events)).toMatchObject({ type: 'end', reason: 'length' });
+    expect(await kind(models, RANDOM)).toBe('warm');
+    const again = await collect(brain);
+    expect(again.some((event) => event.type === 'progress' && event.phase === 'load')).toBe(false);
+    await models.unload();
+    expect(await kind(models, RANDOM)).toBe('ready');
+  });
+
+  test('works without a network after a reload, WebLLM as well as wllama', async () => {
+    const models = open();
+    await models.download(TINY);
+    await models.download(RANDOM);
+    const port = Number(new URL(server).port);
+    await commands.stopFileServer(server);
+    try {
+      const offline = open();
+      for (const id of [TINY, RANDOM]) {
+        expect(await kind(offline, id)).toBe('ready');
+        const events = await collect(await offline.brain(id));
+        expect(endOf(events)).toMatchObject({
+          type: 'end',
+          reason: expect.not.stringMatching('error') as string,
+        });
+      }
+      // One model in memory at a time.
+      expect(await kind(offline, TINY)).toBe('ready');
+      expect(await kind(offline, RANDOM)).toBe('warm');
+    } finally {
+      expect(await commands.startFileServer(port)).toBe(server);
+    }
+  });
+
+  test('two conversations at once are served one after the other', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    const brain = await models.brain(RANDOM);
+    const order: string[] = [];
+    const run = async (name: string): Promise<void> => {
+      for await (const event of brain!.stream({ ...REQUEST, maxTokens: 30 }, never()))
+        if (event.type === 'progress' && event.phase === 'prefill') order.push(name);
+        else if (event.type === 'end') order.push(`${name} ends`);
+    };
+    await Promise.all([run('a'), run('b')]);
+    const [first] = order;
+    expect(order.slice(0, order.indexOf(`${first} ends`)).every((name) => name === first)).toBe(
+      true,
+    );
+    expect(order.filter((name) => name.endsWith('ends'))).toHaveLength(2);
+  });
+
+  test('moves to the tab that wants it', async () => {
+    const here = open();
+    await here.download(RANDOM);
+    await collect(await here.brain(RANDOM));
+    const there = open();
+    const events = await collect(await there.brain(RANDOM));
+    expect(endOf(events)).toMatchObject({ type: 'end', reason: 'length' });
+    expect(await kind(there, RANDOM)).toBe('warm');
+    expect(await kind(here, RANDOM)).toBe('ready');
+    // And back.
+    await collect(await here.brain(RANDOM));
+    expect(await kind(here, RANDOM)).toBe('warm');
+    expect(await kind(there, RANDOM)).toBe('ready');
+  });
+
+  test('whose files were cleared says that it is gone, and can be had again', async () => {
+    const models = open();
+    await models.download(TINY);
+    const entry = webllmEntry(rows[0]!, 'tokenizer.json');
+    await (await caches.open(entry.scope)).delete(entry.url);
+    const events = await collect(await models.brain(TINY));
+    expect(endOf(events)).toMatchObject({ type: 'end', error: { kind: 'absent' } });
+    await expect.poll(() => kind(models, TINY)).toBe('absent');
+    const before = (await commands.fileRequests(server)).length;
+    await models.download(TINY);
+    const asked = (await commands.fileRequests(server)).slice(before);
+    expect(asked).toEqual(['/tests/tiny-gemma/tokenizer.json']);
+    expect(await kind(models, TINY)).toBe('ready');
+  });
+
+  test('in whose loading the last page died is not tried again unasked', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    localStorage.setItem('deft.loading', RANDOM);
+    const next = open();
+    expect((await view(next, RANDOM)).status).toEqual({
+      kind: 'failed',
+      message: 'The browser closed while this model was being loaded, probably for want of memory.',
+      advice: 'Close other apps and tabs, then try again, or choose a smaller model.',
+    });
+    expect(await next.brain(RANDOM)).toBeNull();
+    // The person tries again: nothing has to be fetched.
+    const before = (await commands.fileRequests(server)).length;
+    await next.download(RANDOM);
+    expect((await commands.fileRequests(server)).length).toBe(before);
+    expect(endOf(await collect(await next.brain(RANDOM)))).toMatchObject({ reason: 'length' });
+  });
+});
