@@ -23,6 +23,8 @@ const SOURCES = [
   'package-lock.json',
   'tools/headers.ts',
   'tools/vite-shell.ts',
+  'tools/vite-wllama.ts',
+  'tools/licences.ts',
 ];
 
 const port = readPort('PORT', 4173);

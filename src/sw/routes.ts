@@ -6,7 +6,7 @@ export interface Build {
   readonly version: string;
   /** Paths fetched at installation; `/` is the page itself. */
   readonly shell: readonly string[];
-  /** Big files, fetched when first used or when the page asks to keep them. */
+  /** Big files, fetched when first used. */
   readonly lazy: readonly string[];
 }
 
@@ -43,11 +43,6 @@ export function route(
 export function stem(path: string): string {
   const file = path.slice(path.lastIndexOf('/') + 1);
   return file.replace(/-[\w-]{8}\.\w+$/, '').replace(/\.\w+$/, '');
-}
-
-/** The big files of this build that the page names, or that continue files kept from an older one. */
-export function named(lazy: readonly string[], names: readonly string[]): string[] {
-  return lazy.filter((path) => names.some((name) => stem(path).startsWith(name)));
 }
 
 /** Which big files of this build take the place of those kept from the build before. */

@@ -2,11 +2,11 @@
  * The service worker: keeps the app's own files, and nothing else.
  *
  * Promises: after one visit every route opens without a network; big files (the engines) are kept
- * once they were used or asked for, through updates as well; weights, other origins and anything
+ * once they were fetched, through updates as well; weights, other origins and anything
  * but GET are never touched; a new version waits until the person agrees to it.
  */
-import type { KeepAnswer, WorkerMessage } from './messages.ts';
-import { named, route, successors, type Build } from './routes.ts';
+import type { WorkerMessage } from './messages.ts';
+import { route, successors, type Build } from './routes.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 /** Written in by the build. */
@@ -45,26 +45,12 @@ async function fillShell(): Promise<void> {
 const keptPaths = async (): Promise<string[]> =>
   (await (await caches.open(LAZY)).keys()).map((request) => new URL(request.url).pathname);
 
-async function keep(paths: readonly string[]): Promise<KeepAnswer> {
-  const cache = await caches.open(LAZY);
-  const kept: string[] = [];
-  const missing: string[] = [];
-  for (const path of paths) {
-    try {
-      if (!(await cache.match(path))) await fetchInto(cache, path, 'default');
-      kept.push(path);
-    } catch {
-      missing.push(path);
-    }
-  }
-  return { kept, missing };
-}
-
 async function install(): Promise<void> {
   await fillShell();
   // What worked without a network before the update works after it, or there is no update.
-  const { missing } = await keep(successors(BUILD.lazy, await keptPaths()));
-  if (missing.length > 0) throw new Error(`Could not fetch ${missing.join(', ')}`);
+  const cache = await caches.open(LAZY);
+  for (const path of successors(BUILD.lazy, await keptPaths()))
+    await fetchInto(cache, path, 'default');
 }
 
 async function activate(): Promise<void> {
@@ -115,14 +101,9 @@ self.addEventListener('fetch', (event) => {
 });
 
 self.addEventListener('message', (event) => {
-  const message = event.data as WorkerMessage;
-  if (message.type === 'skip-waiting') event.waitUntil(self.skipWaiting());
-  if (message.type === 'keep') {
-    const port = event.ports[0];
-    event.waitUntil(
-      keep(named(BUILD.lazy, message.names)).then((answer) => port?.postMessage(answer)),
-    );
-  }
+  const { type } = event.data as WorkerMessage;
+  if (type === 'skip-waiting') event.waitUntil(self.skipWaiting());
+  if (type === 'claim') event.waitUntil(self.clients.claim());
 });
 
 self.addEventListener('notificationclick', (event) => {

@@ -1,7 +1,6 @@
 /** What the screens reckon about a model: its size, the room for it, and how it is fetched. */
 import type { App } from '../../app.ts';
 import type { CatalogueRow, EngineName, ModelView } from '../../brain/local/types.ts';
-import { askToPersistOnce } from '../shell/persistence.ts';
 
 /** Left free beside a model, in bytes, so that conversations always fit. */
 const RESERVE = 64_000_000;
@@ -32,11 +31,9 @@ export const ENGINES: Readonly<Record<EngineName, string>> = {
 };
 
 /**
- * Fetches a model, after the browser was asked to keep what is stored; the first one on the phone
- * becomes the one in use. Resolves when the download has ended, well or not.
+ * Fetches a model; the first one on the phone becomes the one in use. Resolves when the download has ended, well or not.
  */
 export async function getModel(app: App, id: string): Promise<void> {
-  await askToPersistOnce(app);
   await app.models.download(id);
   const { phoneModel } = await app.settings.get();
   if (phoneModel !== null) return;

@@ -1,12 +1,11 @@
 /**
- * The page's side of the service worker: registers it, hears of updates, asks it to keep an
- * engine's files.
+ * The page's side of the service worker: registers it and hears of updates.
  *
  * Promises: an update is never taken without the person's yes; the tab in which they said it loads
  * the new version, other tabs go on with the old one and offer to reload. What is typed is in the
  * store already, so a reload loses nothing.
  */
-import type { KeepAnswer, WorkerMessage } from '../../sw/messages.ts';
+import type { WorkerMessage } from '../../sw/messages.ts';
 
 /** `offered`: a new version waits · `taken`: another tab took it, this one still runs the old one. */
 export type UpdateState = 'none' | 'offered' | 'taken';
@@ -83,6 +82,8 @@ export async function registerServiceWorker(): Promise<void> {
     return;
   }
   watch(registration);
+  // A forced reload goes past the worker; without it an engine fetched now would not be kept.
+  if (!controlled) registration.active?.postMessage({ type: 'claim' } satisfies WorkerMessage);
 }
 
 /** Calls back at once and after every change. Returns what ends it. */
@@ -100,20 +101,4 @@ export function takeUpdate(): void {
   }
   agreed = true;
   registration.waiting.postMessage({ type: 'skip-waiting' } satisfies WorkerMessage);
-}
-
-/**
- * Has the worker keep the big files whose names begin with one of `names`, whether or not it
- * controls this page yet. Null where there is no worker.
- */
-export async function keepOffline(names: readonly string[]): Promise<KeepAnswer | null> {
-  if (!('serviceWorker' in navigator)) return null;
-  const { active } = await navigator.serviceWorker.ready;
-  if (!active) return null;
-  const channel = new MessageChannel();
-  const answer = new Promise<KeepAnswer>((resolve) => {
-    channel.port1.onmessage = (event: MessageEvent<KeepAnswer>) => resolve(event.data);
-  });
-  active.postMessage({ type: 'keep', names } satisfies WorkerMessage, [channel.port2]);
-  return answer;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { named, route, stem, successors, type Build } from '../../../src/sw/routes.ts';
+import { route, stem, successors, type Build } from '../../../src/sw/routes.ts';
 
 const ORIGIN = 'https://deft.example';
 const BUILD: Build = {
@@ -52,11 +52,6 @@ describe('big files over an update', () => {
     expect(stem('/assets/webllm-BX3_a9-z.js')).toBe('webllm');
     expect(stem('/assets/wllama-worker-BX3_a9zz.js')).toBe('wllama-worker');
     expect(stem('/big.wasm')).toBe('big');
-  });
-
-  it('are found by the engine that they belong to', () => {
-    expect(named(BUILD.lazy, ['webllm'])).toEqual(['/assets/webllm-BBBBBBBB.js']);
-    expect(named(BUILD.lazy, ['other'])).toEqual([]);
   });
 
   it('are replaced by their successors only where they were kept', () => {

@@ -10,20 +10,13 @@ const view = (status: ModelView['status'], stored = 0): ModelView =>
     stored,
   }) as unknown as ModelView;
 
-function appWith(
-  status: ModelView['status'],
-  phoneModel: string | null,
-  persisted: boolean | null,
-) {
+function appWith(status: ModelView['status'], phoneModel: string | null) {
   const set = vi.fn(async () => undefined);
-  const persist = vi.fn(async () => true);
-  const download = vi.fn(async () => undefined);
   const app = {
-    models: { download, list: async () => [view(status)] },
-    settings: { get: async () => ({ phoneModel, persisted }), set },
-    storage: { persist },
+    models: { download: async () => undefined, list: async () => [view(status)] },
+    settings: { get: async () => ({ phoneModel }), set },
   } as unknown as App;
-  return { app, set, persist, download };
+  return { app, set };
 }
 
 describe('room for a model', () => {
@@ -40,22 +33,17 @@ describe('room for a model', () => {
 });
 
 describe('getting a model', () => {
-  it('asks once that the data be kept, then makes the first model the one in use', async () => {
-    const { app, set, persist, download } = appWith({ kind: 'ready' }, null, null);
+  it('makes the first one on the phone the one in use', async () => {
+    const { app, set } = appWith({ kind: 'ready' }, null);
     await getModel(app, 'm');
-    expect(persist).toHaveBeenCalledOnce();
-    expect(persist.mock.invocationCallOrder[0]).toBeLessThan(
-      download.mock.invocationCallOrder[0] ?? 0,
-    );
     expect(set).toHaveBeenCalledWith({ phoneModel: 'm' });
   });
 
-  it('changes no choice that was made, asks no second time, and chooses nothing that failed', async () => {
-    const other = appWith({ kind: 'ready' }, 'other', false);
+  it('changes no choice that was made, and chooses nothing that failed', async () => {
+    const other = appWith({ kind: 'ready' }, 'other');
     await getModel(other.app, 'm');
-    expect(other.persist).not.toHaveBeenCalled();
     expect(other.set).not.toHaveBeenCalled();
-    const failed = appWith({ kind: 'failed', message: 'm', advice: 'a' }, null, true);
+    const failed = appWith({ kind: 'failed', message: 'm', advice: 'a' }, null);
     await getModel(failed.app, 'm');
     expect(failed.set).not.toHaveBeenCalled();
   });
