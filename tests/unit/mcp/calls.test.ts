@@ -9,7 +9,7 @@ import { newHost, never, started, toolOf, until } from './setup.ts';
 
 async function broken(options: BrokenOptions, hostOptions: Partial<HostOptions> = {}) {
   const server = await started(startBroken({ phase: 'call', eras: 'modern', ...options }));
-  const world = await newHost({ limits: { call: 400 }, ...hostOptions });
+  const world = await newHost(hostOptions);
   const added = await world.host.add({ url: server.url });
   if (!added.ok) throw new Error(added.error.message);
   const { id } = added.server;
@@ -226,7 +226,7 @@ describe('a session that the server forgot', () => {
 
 describe('a call that takes long', () => {
   it('ends at its time limit', async () => {
-    const { read, write } = await broken({ fault: HANG });
+    const { read, write } = await broken({ fault: HANG }, { limits: { call: 400 } });
     expect(await read()).toMatchObject({ kind: 'timeout' });
     expect(await write()).toMatchObject({
       kind: 'timeout',
@@ -235,11 +235,11 @@ describe('a call that takes long', () => {
   });
 
   it('goes on as long as it says how far it is', async () => {
-    const { host, id } = await legacy({}, { limits: { call: 400, ceiling: 10_000 } });
+    const { host, id } = await legacy({}, { limits: { call: 1_500, ceiling: 60_000 } });
     const steps: number[] = [];
     const outcome = await host.callTool(
       toolOf(id, 'slow', { readOnly: true }),
-      { steps: 8, ms: 100 },
+      { steps: 8, ms: 250 },
       never(),
       ({ progress, total, message }) => {
         expect([total, message]).toEqual([8, `step ${progress}`]);
@@ -251,9 +251,9 @@ describe('a call that takes long', () => {
   });
 
   it('but not beyond the ceiling', async () => {
-    const { host, id } = await legacy({}, { limits: { call: 400, ceiling: 700 } });
+    const { host, id } = await legacy({}, { limits: { call: 1_500, ceiling: 2_000 } });
     const tool = toolOf(id, 'slow', { readOnly: true });
-    const outcome = await host.callTool(tool, { steps: 30, ms: 100 }, never(), () => undefined);
+    const outcome = await host.callTool(tool, { steps: 80, ms: 100 }, never(), () => undefined);
     expect(outcome).toMatchObject({ kind: 'timeout' });
   });
 });
@@ -270,7 +270,7 @@ describe('a call that the person stops', () => {
   });
 
   it('and that writes is unknown', async () => {
-    const { host, store } = await broken({ fault: HANG }, { limits: { call: 10_000 } });
+    const { host, store } = await broken({ fault: HANG });
     const [record] = await store.servers.all();
     const stop = new AbortController();
     const calling = host.callTool(toolOf(record?.id ?? '', 'write'), {}, stop.signal);

@@ -45,12 +45,12 @@ describe('adding a server that', () => {
     ],
     ['fails', status(500), 'server', /fault of its own/],
     ['is down behind its gateway', status(503, HTML), 'server', /fault of its own/],
-    ['hangs', { kind: 'hang' }, 'timeout', /did not answer within 1 seconds/],
+    ['hangs', { kind: 'hang' }, 'timeout', /did not answer within 3 seconds/],
     ['cuts the connection', { kind: 'drop' }, 'unreachable', /did not answer.*Check the address/],
     ['ends its answer before it begins', { kind: 'empty-stream' }, 'unreachable', /did not answer/],
   ])('%s', async (_, fault, code, words) => {
     const broken = await started(startBroken({ fault }));
-    const { host, store } = await newHost({ limits: { connect: 1_000, list: 1_000 } });
+    const { host, store } = await newHost({ limits: { connect: 3_000, list: 3_000 } });
     const added = await host.add({ url: broken.url });
     expect(added).toMatchObject({ ok: false, error: { code } });
     if (added.ok) return;
@@ -72,7 +72,7 @@ describe('adding a server that', () => {
     ],
   ])('%s', async (_, fault, code) => {
     const broken = await started(startBroken({ fault, phase: 'list' }));
-    const { host, store } = await newHost({ limits: { list: 500 } });
+    const { host, store } = await newHost({ limits: { list: 2_000 } });
     expect(await host.add({ url: broken.url })).toMatchObject({ ok: false, error: { code } });
     expect(await store.servers.all()).toEqual([]);
   });

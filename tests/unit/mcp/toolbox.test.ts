@@ -172,7 +172,8 @@ describe('an offer', () => {
       await toolbox.offer(TRAVEL_SENTENCE, budget);
       times.push(performance.now() - before);
     }
-    expect(times.sort((a, b) => a - b)[4]).toBeLessThan(15);
+    // The best of them: what it takes on a machine that is not busy with something else.
+    expect(Math.min(...times)).toBeLessThan(5);
   });
 });
 
