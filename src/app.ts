@@ -90,7 +90,7 @@ export async function createApp(): Promise<App> {
   const store = await openStore({ onOutdated: () => location.reload() });
   const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
   const online = (): boolean => navigator.onLine;
-  const phone = createPhone({ store, timeZone });
+  const phone = createPhone({ store });
   const host = createHost({ store, inPage: [phone], online });
   const toolbox = createToolbox({ store, host, timeZone, locale: () => navigator.language });
   const models = createModels({ store });
