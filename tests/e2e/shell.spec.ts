@@ -97,6 +97,10 @@ test('after one visit every screen opens without a network, by its address and w
     await page.reload();
     await expect(heading(page, name), `${route}, reloaded`).toBeVisible();
   }
+  const cdp = await stack.context.newCDPSession(page);
+  await cdp.send('Page.reload', { ignoreCache: true });
+  await expect(page.getByRole('heading', { level: 1 }), 'forced reload').toBeVisible();
+
   await page.goto('/no/such/screen');
   await expect(page.getByText('There is nothing here')).toBeVisible();
   await newConversation(page);
