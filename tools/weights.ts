@@ -69,6 +69,8 @@ function readFlags() {
 
 async function main(): Promise<void> {
   const values = readFlags();
+  // An exit, unlike death by a signal, takes a running pip along.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const result = await ensureWeights({
     log: console.log,
     full: values.verify,

@@ -31,7 +31,7 @@ interface LowRank {
 }
 
 /** Adds `scale · b · a` to a matrix of `inputs` columns, in place. */
-export function addLowRank(matrix: Float32Array, inputs: number, low: LowRank): void {
+function addLowRank(matrix: Float32Array, inputs: number, low: LowRank): void {
   const { a, b, rank, scale } = low;
   const row = new Float64Array(inputs);
   for (let at = 0, output = 0; at < matrix.length; at += inputs, output++) {

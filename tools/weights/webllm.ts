@@ -40,7 +40,7 @@ const bytesOf = (array: Float32Array) =>
  * [output], the first three bytes of a word with 128 added, and `s`, scales in the order [tile]
  * [group][output].
  */
-export function packTiles(name: string, rows: Buffer, inputs: number): [Parameter, Parameter] {
+function packTiles(name: string, rows: Buffer, inputs: number): [Parameter, Parameter] {
   const groups = inputs / GROUP;
   const outputs = rows.length / (groups * Q8_BLOCK_BYTES);
   const words = new Int32Array((outputs * inputs) / 4);
