@@ -4,6 +4,7 @@
  *
  * Promise: nothing here throws; every end of a call says whether the call may have run.
  */
+import './no-eval.ts';
 import {
   Client,
   InsufficientScopeError,
@@ -17,7 +18,6 @@ import {
   type ListToolsResult,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { config } from 'zod/v4/core';
 import type { ContentBlock, ServerRecord, ToolDefinition } from '../store/records.ts';
 import { diagnose, isInPage } from './diagnose.ts';
 import {
@@ -35,9 +35,6 @@ import {
 import { paramHeaders } from './param-headers.ts';
 import type { CallProgress, HostError } from './types.ts';
 import { createWire, type Wire } from './wire.ts';
-
-// The SDK checks messages with Zod, which tries to compile its checks: the page's policy forbids that.
-config({ jitless: true });
 
 const CLIENT = { name: 'deft', title: 'Deft', version: '0.1.0' };
 

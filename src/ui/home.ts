@@ -3,8 +3,13 @@ import type { App } from '../app.ts';
 
 /** The path to go on to. */
 export async function homePath(app: App): Promise<string> {
-  if (!(await app.settings.get()).firstRunDone) return '/welcome';
-  const last = (await app.conversations.list()).reduce<{ id: string; updatedAt: number } | null>(
+  const [settings, conversations] = await Promise.all([
+    app.settings.get(),
+    app.conversations.list(),
+  ]);
+  // Who came in by a link or a shortcut, and has talked, needs no welcome.
+  if (!settings.firstRunDone && conversations.length === 0) return '/welcome';
+  const last = conversations.reduce<{ id: string; updatedAt: number } | null>(
     (newest, one) => (newest && newest.updatedAt >= one.updatedAt ? newest : one),
     null,
   );

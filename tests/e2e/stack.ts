@@ -34,48 +34,69 @@ export interface Stack {
   readonly faults: string[];
 }
 
-interface Options {
+export interface StackOptions {
   /** Size of the window in CSS pixels. */
-  size: { width: number; height: number };
+  readonly size?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
 }
 
-export const test = base.extend<Options & { stack: Stack }>({
-  size: [PHONE_SIZE, { option: true }],
-  stack: async ({ size }, use) => {
-    const executablePath = findChromium();
-    if (!executablePath) throw new Error('There is no Chromium: run npm test, which installs it.');
-    const travel = await startTravel({ port: 0 });
-    const cloud = await startCloud();
-    const app = await startServer({
-      port: 0,
-      dist: path.resolve('dist'),
-      models: path.resolve('models'),
-      demo: { url: travel.url, name: 'Travel demo' },
+/** Starts everything; `close` stops all of it and deletes the browser's profile. */
+export async function startStack(
+  options: StackOptions = {},
+): Promise<Stack & { close(): Promise<void> }> {
+  const { size = PHONE_SIZE, colorScheme = 'light' } = options;
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error('There is no Chromium: run npm test, which installs it.');
+  const travel = await startTravel({ port: 0 });
+  const cloud = await startCloud();
+  const app = await startServer({
+    port: 0,
+    dist: path.resolve('dist'),
+    models: path.resolve('models'),
+    demo: { url: travel.url, name: 'Travel demo' },
+  });
+  const profile = await mkdtemp(path.join(tmpdir(), 'deft-e2e-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    args: CHROMIUM_FLAGS,
+    viewport: size,
+    colorScheme,
+    baseURL: app.url,
+    reducedMotion: 'reduce',
+    timezoneId: 'Asia/Kolkata',
+  });
+  const faults: string[] = [];
+  const watch = (page: Page): void => {
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+        faults.push(message.text());
     });
-    const profile = await mkdtemp(path.join(tmpdir(), 'deft-e2e-'));
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath,
-      args: CHROMIUM_FLAGS,
-      viewport: size,
-      baseURL: app.url,
-      reducedMotion: 'reduce',
-      timezoneId: 'Asia/Kolkata',
-    });
-    const faults: string[] = [];
-    const watch = (page: Page): void => {
-      page.on('pageerror', (error) => faults.push(String(error)));
-      page.on('console', (message) => {
-        if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
-          faults.push(message.text());
-      });
-    };
-    context.on('page', watch);
-    const page = context.pages()[0] ?? (await context.newPage());
-    watch(page);
-    await use({ app, travel, cloud, context, page, faults });
-    await context.close();
-    await Promise.all([app.close(), travel.close(), cloud.close()]);
-    await rm(profile, { recursive: true, force: true });
+  };
+  context.on('page', watch);
+  const page = context.pages()[0] ?? (await context.newPage());
+  watch(page);
+  return {
+    app,
+    travel,
+    cloud,
+    context,
+    page,
+    faults,
+    async close() {
+      await context.close();
+      await Promise.allSettled([app.close(), travel.close(), cloud.close()]);
+      await rm(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+export const test = base.extend<{ options: StackOptions; stack: Stack }>({
+  options: [{}, { option: true }],
+  stack: async ({ options }, use) => {
+    const stack = await startStack(options);
+    await use(stack);
+    await stack.close();
   },
 });
 

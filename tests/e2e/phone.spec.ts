@@ -1,0 +1,89 @@
+/** The phone's own brain on real weights: the starter model in both engines, through the whole app. */
+import type { Page } from '@playwright/test';
+import {
+  allow,
+  chooseMode,
+  connectDemo,
+  expect,
+  messages,
+  newConversation,
+  say,
+  test,
+  TRAVEL_SENTENCE,
+  trustDemo,
+  turnEnded,
+} from './stack.ts';
+
+const ENGINES = [
+  { name: 'WebLLM on WebGPU', runsOn: /WebGPU|graphics/i },
+  { name: 'wllama on the processor', runsOn: /processor|CPU/i },
+] as const;
+
+/** Downloads the starter model for an engine through the app's own screen, and uses it. */
+async function useModel(page: Page, runsOn: RegExp): Promise<void> {
+  await page.goto('/models');
+  const card = page.getByRole('listitem').filter({ hasText: runsOn }).filter({ hasText: 'Gemma' });
+  await card.getByRole('button', { name: /^(Download|Try again)$/ }).click();
+  const use = card.getByRole('button', { name: 'Use', exact: true });
+  const inUse = card.getByText('In use');
+  await expect(use.or(inUse)).toBeVisible({ timeout: 180_000 });
+  if (await use.isVisible()) await use.click();
+  await expect(inUse).toBeVisible();
+}
+
+for (const { name, runsOn } of ENGINES)
+  test(`the travel sentence on the phone, ${name}: three right calls, the write asked, the right words in rain and in clear sky`, async ({
+    stack: { page, travel, cloud, context, app, faults },
+  }) => {
+    test.setTimeout(1_500_000);
+    await connectDemo(page);
+    await trustDemo(page);
+    await useModel(page, runsOn);
+
+    for (const weather of ['rain', 'clear'] as const) {
+      travel.setWeather(weather);
+      const saved = travel.itinerary().length;
+      await newConversation(page);
+      await chooseMode(page, 'Phone');
+      await say(page, TRAVEL_SENTENCE);
+      await expect(page.getByRole('dialog', { name: /^Allow/ })).toBeVisible({ timeout: 500_000 });
+      expect(travel.itinerary()).toHaveLength(saved);
+      await allow(page);
+      await turnEnded(page, 300_000);
+
+      const item = travel.itinerary().at(-1)?.item ?? '';
+      expect(travel.itinerary()).toHaveLength(saved + 1);
+      const flight = /[A-Z0-9]{2} \d{2,4}/.exec(item)?.[0] ?? 'no flight in the itinerary';
+      const answer = messages(page)
+        .getByText(/raincoat/)
+        .last();
+      await expect(answer).toContainText(flight);
+      await expect(answer).toContainText(weather === 'rain' ? /take a raincoat/ : /won't need/);
+    }
+    expect(cloud.requests).toEqual([]);
+
+    // Without a network: the model, the phone's tools and what is stored go on; the rest says so.
+    await travel.close();
+    await context.setOffline(true);
+    await app.close();
+    await page.goto(`${app.url}/`);
+    await newConversation(page);
+    await chooseMode(page, 'Phone');
+    await say(page, 'Remind me to call the bank tomorrow at 09:00.');
+    await allow(page);
+    await turnEnded(page, 300_000);
+    await page.goto(`${app.url}/reminders`);
+    await expect(page.getByText(/call the bank/i).first()).toBeVisible();
+
+    await newConversation(page);
+    await chooseMode(page, 'Phone');
+    await say(page, 'What is the weather in Goa tomorrow?');
+    await turnEnded(page, 300_000);
+    await expect(messages(page).getByText('Could not be reached').first()).toBeVisible();
+    await expect(
+      messages(page)
+        .getByText(/did not work|cannot|could not|network/i)
+        .last(),
+    ).toBeVisible();
+    expect(faults).toEqual([]);
+  });
