@@ -13,10 +13,8 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 
 const require = createRequire(import.meta.url);
-const folder = (name: string): string =>
-  path.dirname(require.resolve(`${name}/package.json`, { paths: [process.cwd()] }));
-const main = folder('@wllama/wllama');
-const compat = folder('@wllama/wllama-compat');
+const main = path.dirname(require.resolve('@wllama/wllama/package.json'));
+const compat = path.dirname(require.resolve('@wllama/wllama-compat/package.json'));
 
 interface Build {
   readonly glue: string;

@@ -86,6 +86,15 @@ export async function keptRows(index: string): Promise<CatalogueRow[]> {
   return (kept && parseIndex(await kept.text(), index)) ?? [];
 }
 
+/** Keeping it is for the next time: where that fails, this time is not worse for it. */
+async function keep(index: string, text: string): Promise<void> {
+  try {
+    await (await caches.open(KEPT)).put(index, new Response(text));
+  } catch {
+    return;
+  }
+}
+
 /** Fetches the list and keeps it. Null where there is none, or no network. */
 export async function fetchRows(index: string): Promise<CatalogueRow[] | null> {
   try {
@@ -96,7 +105,7 @@ export async function fetchRows(index: string): Promise<CatalogueRow[] | null> {
     if (!response.ok) return null;
     const text = await response.text();
     const rows = parseIndex(text, index);
-    if (rows) await (await caches.open(KEPT)).put(index, new Response(text));
+    if (rows) await keep(index, text);
     return rows;
   } catch {
     return null;
@@ -106,6 +115,8 @@ export async function fetchRows(index: string): Promise<CatalogueRow[] | null> {
 /** What is known of this phone, for the question what it can run. */
 export interface Phone {
   readonly gpu: GpuReport;
+  /** Why the browser cannot keep any model; undefined where it can. */
+  readonly noStorage?: string;
   /** Bytes of memory as the browser tells them, rounded and at most 8 GiB; undefined where it does not. */
   readonly memory?: number;
 }
@@ -115,6 +126,7 @@ const SHARE = 0.5;
 
 /** Why this phone cannot run the row, as a sentence for the person; undefined where it can. */
 export function unfitness(row: CatalogueRow, phone: Phone): string | undefined {
+  if (phone.noStorage !== undefined) return phone.noStorage;
   if (phone.memory !== undefined && row.memory > phone.memory * SHARE)
     return `It needs about ${inWords(row.memory)} of memory, which is too much for this phone.`;
   return row.engine === 'webllm' ? gpuUnfit(row, phone.gpu) : undefined;

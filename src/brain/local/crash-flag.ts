@@ -14,15 +14,23 @@ function write(id: string | null): void {
   }
 }
 
-/** Leaving the page in the midst of a load is no crash. */
+let loading: string | null = null;
+
+/** A page that dies in the background was put away by the person or the phone: no crash of ours. */
+const update = (): void => write(document.visibilityState === 'visible' ? loading : null);
+/** Nor is it one to leave the page in the midst of a load. */
 const leave = (): void => write(null);
 
 export function raiseFlag(id: string): void {
-  write(id);
+  loading = id;
+  update();
+  document.addEventListener('visibilitychange', update);
   addEventListener('pagehide', leave);
 }
 
 export function lowerFlag(): void {
+  loading = null;
+  document.removeEventListener('visibilitychange', update);
   removeEventListener('pagehide', leave);
   write(null);
 }

@@ -41,9 +41,11 @@ export const sizeOf = (row: CatalogueRow): number =>
 async function ensureRoom(row: CatalogueRow): Promise<void> {
   const { quota, usage } = await navigator.storage.estimate();
   if (quota === undefined || usage === undefined) return;
-  const needed = sizeOf(row) - (await stored(row)).bytes;
+  // A file for WebLLM is there twice for a moment, when it goes from the disk into its cache.
+  const twice = row.engine === 'webllm' ? Math.max(...row.files.map((file) => file.bytes ?? 0)) : 0;
+  const needed = sizeOf(row) - (await stored(row)).bytes + twice + SPARE;
   const free = Math.max(0, quota - usage);
-  if (needed + SPARE > free) throw roomFault(needed, free);
+  if (needed > free) throw roomFault(needed, free);
 }
 
 /** A connection that broke because there is no network at all is told as that. */

@@ -32,6 +32,19 @@ export const fileName = (path: string): string => safeName(path);
 /** Name of the same file while it is arriving. */
 export const partName = (path: string): string => `${safeName(path)}.part`;
 
+/** Why this browser cannot keep models at all, as a sentence for the person; undefined where it can. */
+export async function noStorage(): Promise<string | undefined> {
+  if (!isSecureContext)
+    return 'Models are kept only by pages that come over https or from this device.';
+  try {
+    await navigator.storage.getDirectory();
+    await caches.has(ROOT);
+    return undefined;
+  } catch {
+    return 'This browser does not let the app keep files, perhaps because the window is private.';
+  }
+}
+
 async function orNull<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found;

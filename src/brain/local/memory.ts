@@ -25,6 +25,9 @@ const ABORTED: EngineEvent = {
   outputTokens: 0,
 };
 
+/** Milliseconds between a load and the generation that it was for, at most. */
+const LOADED_FOR_USE = 5_000;
+
 export interface MemoryDeps {
   readonly engine: (name: EngineName) => HostedEngine;
   /** Called when what is in memory changes. */
@@ -37,12 +40,12 @@ export interface Memory {
   /** The row's engine: `load` does nothing where its model is in memory, `generate` loads if need be. */
   engine(row: CatalogueRow): LocalEngine;
   unload(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export function createMemory(deps: MemoryDeps): Memory {
   const turns = new Mutex();
-  const tabs = new TabLock(() => void turns.run(free));
+  const tabs = new TabLock(() => void turns.run(giveUp));
+  let keepUntil = 0;
   let held: { readonly id: string; readonly engine: HostedEngine } | null = null;
 
   async function free(): Promise<void> {
@@ -51,6 +54,11 @@ export function createMemory(deps: MemoryDeps): Memory {
     held = null;
     tabs.release();
     deps.onChange(null);
+  }
+
+  /** Another tab asks for it, and asks again. Who has just loaded a model gets to use it first. */
+  async function giveUp(): Promise<void> {
+    if (performance.now() > keepUntil) await free();
   }
 
   /** The row's model in memory; to be called in one's turn. */
@@ -82,17 +90,25 @@ export function createMemory(deps: MemoryDeps): Memory {
     }
     held = { id: row.id, engine };
     deps.onChange({ id: row.id, state: 'warm' });
+    // A worker may end on its own, between two turns: a lost GPU, a stop that it did not obey.
+    void engine.ended().then(() => {
+      if (held?.engine === engine) deps.onChange(null);
+    });
     return engine;
   }
 
   return {
     engine: (row) => ({
       async load(_row, onProgress, signal) {
-        await turns.run(() => ensure(row, onProgress, signal), signal);
+        await turns.run(async () => {
+          await ensure(row, onProgress, signal);
+          keepUntil = performance.now() + LOADED_FOR_USE;
+        }, signal);
       },
       async *generate(request, signal) {
         const leave = await turns.enter(signal).catch(() => null);
         if (!leave) return yield ABORTED;
+        keepUntil = 0;
         try {
           const engine = await ensure(row, () => undefined, signal);
           yield* engine.generate(request, signal);
@@ -100,16 +116,11 @@ export function createMemory(deps: MemoryDeps): Memory {
           if (!signal.aborted) throw error;
           yield ABORTED;
         } finally {
-          if (held && !held.engine.loaded) deps.onChange(null);
           leave();
         }
       },
       unload: () => turns.run(free),
     }),
     unload: () => turns.run(free),
-    async close() {
-      await turns.run(free);
-      tabs.close();
-    },
   };
 }

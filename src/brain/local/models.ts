@@ -15,7 +15,7 @@ import { download, DOWNLOAD_LOCK, sizeOf } from './downloads.ts';
 import { createEngine, keepEngine } from './engines/engines.ts';
 import { checkGpu, probeGpu } from './engines/gpu.ts';
 import { EngineError } from './errors.ts';
-import { manifests, removeFiles, stored } from './files.ts';
+import { manifests, noStorage, removeFiles, stored } from './files.ts';
 import { createMemory, type InMemory } from './memory.ts';
 import { MODEL_LOCK } from './tab-lock.ts';
 import type { CatalogueRow, Models, ModelStatus, ModelView } from './types.ts';
@@ -84,6 +84,11 @@ export function createModels(deps: ModelsDeps): Models {
     void look(row).then(set, () => undefined);
   }
 
+  /** A list of which nothing can be kept here. */
+  function show(rows: readonly CatalogueRow[]): void {
+    for (const row of rows) entries.set(row.id, { row, kept: { kind: 'absent' }, stored: 0 });
+  }
+
   /** Takes a new list; a whole model that the list no longer has, or has anew, stays as it is. */
   async function take(rows: readonly CatalogueRow[]): Promise<void> {
     const found = new Map<string, Entry>();
@@ -132,10 +137,13 @@ export function createModels(deps: ModelsDeps): Models {
 
   async function start(): Promise<void> {
     const { deviceMemory } = navigator as { deviceMemory?: number };
+    const missing = await noStorage();
     phone = {
       gpu: await probeGpu(),
+      ...(missing === undefined ? {} : { noStorage: missing }),
       ...(deviceMemory === undefined ? {} : { memory: deviceMemory * 2 ** 30 }),
     };
+    if (missing !== undefined) return show((await fetchRows(index)) ?? []);
     await tidy();
     const kept = await keptRows(index);
     // Where the new list cannot be had or taken, the one that was kept stays.
@@ -217,7 +225,7 @@ export function createModels(deps: ModelsDeps): Models {
       const entry = await entryOf(id);
       const running = downloads.get(id);
       if (running) return running.done;
-      if (!entry) return;
+      if (!entry || phone.noStorage !== undefined) return;
       const { row } = entry;
       const stop = new AbortController();
       const done = runDownload(row, stop.signal).then(async () => {

@@ -50,9 +50,4 @@ export class TabLock {
     this.#release?.();
     this.#release = null;
   }
-
-  close(): void {
-    this.release();
-    this.#channel.close();
-  }
 }

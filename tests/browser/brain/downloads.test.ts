@@ -211,7 +211,7 @@ describe('room', () => {
     const before = (await commands.fileRequests(server)).length;
     expect(await fault(webllm)).toEqual({
       kind: 'room',
-      message: 'This phone has 15 MB left for this app; the model needs 5 MB more.',
+      message: 'This phone has 15 MB left for this app; the model needs 28 MB more.',
       advice: 'Delete another model, photos or apps, or choose a smaller model.',
     });
     expect((await commands.fileRequests(server)).length).toBe(before);

@@ -103,6 +103,19 @@ describe('the list', () => {
     adapter.mockRestore();
   });
 
+  test('says so where the browser keeps no files, and goes on', async () => {
+    const folder = vi
+      .spyOn(StorageManager.prototype, 'getDirectory')
+      .mockRejectedValue(new DOMException('no', 'SecurityError'));
+    const models = open();
+    for (const one of await models.list()) {
+      expect(one.unfit).toMatch(/does not let the app keep files/);
+      await models.download(one.row.id);
+      expect(await models.brain(one.row.id)).toBeNull();
+    }
+    folder.mockRestore();
+  });
+
   test('is empty where there is none, and the app goes on', async () => {
     await commands.makeFile(INDEX, '<!doctype html><title>Not here</title>');
     expect(await open().list()).toEqual([]);

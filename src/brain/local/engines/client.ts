@@ -15,6 +15,8 @@ import { Watchdog } from './watchdog.ts';
 export interface HostedEngine extends LocalEngine {
   /** False before a load, after `unload`, and where the worker had to be terminated. */
   readonly loaded: boolean;
+  /** Resolves when the worker that holds the model is gone; at once where there is none. */
+  ended(): Promise<void>;
 }
 
 /** How long an engine may be silent, in milliseconds. */
@@ -60,13 +62,17 @@ const roughTokens = (prompt: readonly string[]): number =>
   prompt.reduce((sum, piece) => sum + piece.length, 0) / 3;
 
 class Link {
+  readonly gone: Promise<void>;
+  readonly #worker: Worker;
   #listener: Listener | null = null;
   #ended: EngineError | null = null;
-  readonly #worker: Worker;
+  #leave!: () => void;
 
-  constructor(worker: Worker, onEnd: () => void) {
+  constructor(worker: Worker) {
     this.#worker = worker;
-    this.#onEnd = onEnd;
+    this.gone = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
     worker.addEventListener('message', (message: MessageEvent<Report>) => {
       const report = message.data;
       if (report.type === 'broken') this.end(EngineError.fromWire(report.error));
@@ -81,7 +87,9 @@ class Link {
     );
   }
 
-  readonly #onEnd: () => void;
+  get ended(): boolean {
+    return this.#ended !== null;
+  }
 
   send(command: Command): void {
     this.#worker.postMessage(command);
@@ -97,7 +105,7 @@ class Link {
     if (this.#ended) return;
     this.#ended = error;
     this.#worker.terminate();
-    this.#onEnd();
+    this.#leave();
     this.#listener?.end(error);
   }
 }
@@ -117,7 +125,11 @@ class WorkerEngineClient implements HostedEngine {
   }
 
   get loaded(): boolean {
-    return this.#loaded;
+    return this.#loaded && this.#link !== null && !this.#link.ended;
+  }
+
+  async ended(): Promise<void> {
+    await this.#link?.gone;
   }
 
   async load(
@@ -130,12 +142,9 @@ class WorkerEngineClient implements HostedEngine {
     await this.#options.preflight?.(row);
     signal.throwIfAborted();
 
-    const link = new Link(this.#options.spawn(), () => {
-      if (this.#link !== link) return;
-      this.#link = null;
-      this.#loaded = false;
-    });
+    const link = new Link(this.#options.spawn());
     this.#link = link;
+    this.#loaded = false;
     const watchdog = new Watchdog(() =>
       link.end(new EngineError('stalled', `no progress in ${this.#patience.load} ms of loading`)),
     );
@@ -172,7 +181,7 @@ class WorkerEngineClient implements HostedEngine {
       return;
     }
     const link = this.#link;
-    if (!link || !this.#loaded) throw new EngineError('internal', 'no model is loaded');
+    if (!link || !this.loaded) throw new EngineError('internal', 'no model is loaded');
 
     const run = new Run(link, ++this.#ids, request, this.#patience);
     this.#settled = run.settled;
@@ -225,9 +234,9 @@ class Run {
       const what = this.#stopped ? 'does not stop' : `is silent after ${this.#tokens} tokens`;
       link.end(new EngineError('stalled', `the engine ${what}`));
     });
-    link.listen({ report: (report) => this.#report(report), end: (error) => this.#finish(error) });
     const first = patience.firstToken + patience.promptToken * roughTokens(request.prompt);
     this.#silence.set(first);
+    link.listen({ report: (report) => this.#report(report), end: (error) => this.#finish(error) });
     link.send({ type: 'generate', id, request });
   }
 
