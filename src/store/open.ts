@@ -1,5 +1,4 @@
 /** Opens the store: one connection, its tables, and the changes that keep tabs in step. */
-import { createArchive } from './archive.ts';
 import { createChanges } from './changes.ts';
 import { connect } from './connection.ts';
 import { createConversations } from './conversations.ts';
@@ -23,6 +22,8 @@ export interface OpenOptions {
   readonly blockedMs?: number;
 }
 
+const loadArchive = () => import('./archive.ts');
+
 /** Rejects with a `StoreError` or a `QuotaError`, whose words are for the person. */
 export async function openStore(options: OpenOptions = {}): Promise<Store> {
   const { name = 'deft', channel = true, onOutdated, blockedMs = 5_000 } = options;
@@ -41,7 +42,11 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
     models: createTable(connection, changes, 'models', (model) => model.id),
     settings: createSettings(connection, changes),
     vault: createVault(connection, changes),
-    archive: createArchive(connection, changes),
+    // Comes when it is asked for: it is large, and no screen waits for it.
+    archive: {
+      export: async () => (await loadArchive()).createArchive(connection, changes).export(),
+      import: async (file) => (await loadArchive()).createArchive(connection, changes).import(file),
+    },
     close() {
       connection.close();
       changes.close();

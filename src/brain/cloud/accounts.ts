@@ -4,28 +4,13 @@
  *
  * Promise: an account that is stored has answered once with its key, its address and its model.
  */
-import type { Brain, BrainError, BrainInfo } from '../brain.ts';
-import type { CloudAccount, CloudKind } from '../../store/records.ts';
+import type { Brain, BrainError } from '../brain.ts';
+import type { CloudAccount } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { readAddress } from './address.ts';
-import { anthropicWire } from './anthropic.ts';
-import type { Peer } from './errors.ts';
-import { geminiWire } from './gemini.ts';
-import { openaiWire } from './openai.ts';
 import { OTHER, cloudPresets } from './presets.ts';
-import { finishSignIn, startSignIn } from './signin.ts';
-import { cloudBrain, type Net } from './stream.ts';
+import type { Net } from './stream.ts';
 import type { Cloud, CloudPreset, NewAccount } from './types.ts';
-import { Echoes, type Target, type Wire } from './wire.ts';
 
-const WIRES: Readonly<Record<CloudKind, (target: Target, echoes: Echoes) => Wire>> = {
-  openai: openaiWire,
-  anthropic: anthropicWire,
-  gemini: geminiWire,
-};
-
-/** Large models tell this many tools apart well. */
-const MAX_TOOLS = 48;
 const STALL_MS = 60_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -56,33 +41,15 @@ export function createCloud(options: CloudOptions): Cloud {
   };
   const presets = cloudPresets();
   /** One brain an account, for what it learns of its host; made anew where account or key change. */
-  const brains = new Map<string, { readonly made: string; readonly brain: Brain }>();
+  const brains = new Map<string, { readonly made: string; readonly brain: Promise<Brain> }>();
 
   const presetOf = (id: string): CloudPreset =>
     presets.find((preset) => preset.id === id) ?? presets.find((preset) => preset.id === OTHER)!;
 
-  function make(account: CloudAccount, key: string): Brain {
-    const preset = presetOf(account.preset);
-    const info: BrainInfo = {
-      id: `cloud:${account.id}:${account.model}`,
-      place: 'cloud',
-      model: account.model,
-      label: `${account.model}, ${account.label}`,
-      contextTokens: account.contextTokens,
-      maxTools: MAX_TOOLS,
-      can: { tools: true, images: false, schema: true },
-    };
-    const peer: Peer = {
-      name: account.label,
-      url: new URL(account.baseUrl),
-      model: account.model,
-      preset: account.preset,
-      secrets: key ? [key] : [],
-      ...(preset.hint ? { hint: preset.hint } : {}),
-    };
-    const echoes = new Echoes();
-    const target = { baseUrl: account.baseUrl, model: account.model, key };
-    return cloudBrain(info, WIRES[account.kind](target, echoes), peer, net, echoes);
+  /** The wires come with the first brain: no screen needs them. */
+  async function make(account: CloudAccount, key: string): Promise<Brain> {
+    const { makeBrain } = await import('./make.ts');
+    return makeBrain(account, key, presetOf(account.preset), net);
   }
 
   /** Stores an account with its key; the first one becomes the one that Cloud uses. */
@@ -97,6 +64,7 @@ export function createCloud(options: CloudOptions): Cloud {
 
   async function add(entry: NewAccount): Promise<Added> {
     const preset = presetOf(entry.preset);
+    const { readAddress } = await import('./address.ts');
     const address = readAddress(entry.baseUrl, entry.kind);
     if (!address.ok) return address;
     const key = entry.key.trim();
@@ -124,7 +92,7 @@ export function createCloud(options: CloudOptions): Cloud {
       model,
       contextTokens: preset.contextTokens,
     };
-    const error = await tryOut(make(account, key), net.now());
+    const error = await tryOut(await make(account, key), net.now());
     return error ? { ok: false, error } : keep(account, key);
   }
 
@@ -155,13 +123,17 @@ export function createCloud(options: CloudOptions): Cloud {
       if (known?.made === made) return known.brain;
       const brain = make(account, key);
       brains.set(id, { made, brain });
+      brain.catch(() => brains.delete(id));
       return brain;
     },
 
-    startSignIn: (preset, returnTo) =>
-      startSignIn(presetOf(preset), returnTo, store.vault, net.now()),
+    async startSignIn(preset, returnTo) {
+      const { startSignIn } = await import('./signin.ts');
+      return startSignIn(presetOf(preset), returnTo, store.vault, net.now());
+    },
 
     async finishSignIn(query) {
+      const { finishSignIn } = await import('./signin.ts');
       const signedIn = await finishSignIn(query, store.vault, net);
       if (!signedIn.ok) return signedIn;
       const preset = presetOf(signedIn.preset);
