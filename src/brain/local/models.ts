@@ -7,7 +7,6 @@
 import type { Brain } from '../brain.ts';
 import type { ModelRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { createLocalBrain } from './brain.ts';
 import { fetchRows, inOrder, keptRows, type Phone, unfitness } from './catalogue.ts';
 import { takeFlag } from './crash-flag.ts';
 import { DownloadError, type DownloadFault } from './download-faults.ts';
@@ -262,6 +261,8 @@ export function createModels(deps: ModelsDeps): Models {
     async brain(id) {
       const entry = await entryOf(id);
       if (entry?.kept.kind !== 'ready') return null;
+      // Dialects, grammar and repair come with the first brain: no screen needs them.
+      const { createLocalBrain } = await import('./brain.ts');
       const known = brains.get(id);
       if (known) return known;
       const brain = createLocalBrain({ row: entry.row, engine: memory.engine(entry.row) });
