@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createWorkerEngine, type Patience } from '../../../src/brain/local/engines/client.ts';
 import { spawnWorker } from '../../../src/brain/local/engines/spawn.ts';
 import { EngineError, type EngineErrorKind } from '../../../src/brain/local/errors.ts';
-import type { CatalogueRow } from '../../../src/brain/local/types.ts';
-import { ask, chat, never, read } from './rows.ts';
+import { ask, chat, never, puppetRow as row, read } from './rows.ts';
 import puppetUrl from './workers/puppet.worker.ts?worker&url';
 
 const SHORT: Partial<Patience> = {
@@ -15,21 +14,6 @@ const SHORT: Partial<Patience> = {
   stop: 300,
 };
 const PROMPT = ask(chat(['Hello']));
-
-const row = (id: string): CatalogueRow => ({
-  id,
-  label: id,
-  engine: 'wllama',
-  family: 'gemma3',
-  note: '',
-  files: [],
-  base: 'http://127.0.0.1/',
-  licence: { name: '', url: '' },
-  contextTokens: 100,
-  maxTools: 1,
-  memory: 1,
-  beside: false,
-});
 
 const puppet = (patience = SHORT) =>
   createWorkerEngine({ spawn: () => spawnWorker(puppetUrl, 'puppet'), patience });

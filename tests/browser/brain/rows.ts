@@ -57,6 +57,22 @@ export const tinyGemma = (server: string): Promise<CatalogueRow> =>
 export const randomGguf = (server: string): Promise<CatalogueRow> =>
   row(`${server}made/`, ['random.gguf'], { id: 'random.wllama', engine: 'wllama' });
 
+/** A row for the puppet worker: its id says how the worker behaves. */
+export const puppetRow = (id: string): CatalogueRow => ({
+  id,
+  label: id,
+  engine: 'wllama',
+  family: 'gemma3',
+  note: 'for tests',
+  files: [],
+  base: 'http://127.0.0.1/',
+  licence: { name: 'test', url: 'https://example.org/' },
+  contextTokens: 100,
+  maxTools: 1,
+  memory: 1,
+  beside: false,
+});
+
 /** The same row, fetched with a fault in one file; see tests/servers/files.ts. */
 export function faulty(good: CatalogueRow, fault: string, file: string): CatalogueRow {
   const { origin, pathname } = new URL(good.base);

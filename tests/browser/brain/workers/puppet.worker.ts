@@ -23,6 +23,8 @@ self.addEventListener('message', (message: MessageEvent<Command>) => {
       return;
     }
     report({ type: 'loaded' });
+    if (behaviour === 'dies-when-idle')
+      report({ type: 'broken', error: { kind: 'gpu', detail: 'the device was lost' } });
   }
   if (command.type !== 'generate') return;
   const { id } = command;
@@ -31,6 +33,11 @@ self.addEventListener('message', (message: MessageEvent<Command>) => {
   if (behaviour === 'crashes-in-generate') {
     token('half');
     throw new Error('crash');
+  }
+  if (behaviour === 'works') {
+    token('yes');
+    const counts = { promptTokens: 3, cachedTokens: 0, outputTokens: 1 };
+    report({ type: 'event', id, event: { type: 'done', reason: 'stop', ...counts } });
   }
   if (behaviour === 'refuses')
     report({ type: 'refused', id, error: { kind: 'context', detail: 'too long' } });
