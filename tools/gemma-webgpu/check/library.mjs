@@ -36,7 +36,6 @@ function locate(pathname) {
   return null;
 }
 
-
 const PAGE = '<!doctype html><title>Check</title>';
 
 const server = createServer((request, response) => {
