@@ -32,7 +32,7 @@ test('without a network the app opens, earlier conversations are there, and what
   await context.setOffline(true);
   await app.close();
   await page.goto(`${app.url}/`);
-  await expect(page.getByLabel('Message')).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
   await page.goto(address);
   await expect.poll(() => messages(page).innerText()).toBe(words);
 

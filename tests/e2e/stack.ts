@@ -130,7 +130,7 @@ export async function addCloud(page: Page, cloud: CloudServer, model = 'strong')
 
 export async function newConversation(page: Page): Promise<void> {
   await page.goto('/?new=1');
-  await expect(page.getByLabel('Message')).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
   await page.waitForURL('**/c/*');
 }
 
@@ -139,7 +139,7 @@ export async function chooseMode(page: Page, mode: 'Phone' | 'Auto' | 'Cloud'): 
 }
 
 export async function say(page: Page, words: string): Promise<void> {
-  await page.getByLabel('Message').fill(words);
+  await page.getByRole('textbox', { name: 'Message' }).fill(words);
   await page.getByRole('button', { name: 'Send', exact: true }).click();
 }
 
