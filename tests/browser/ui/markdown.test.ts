@@ -65,12 +65,13 @@ test('an image is a link and is never fetched', async () => {
   ).toEqual([]);
 });
 
-test('headings start below those of the screen', async () => {
-  const root = await draw('# One\n\n#### Four\n\n###### Six');
-  expect([...root.querySelectorAll('h3, h6')].map((heading) => heading.textContent)).toEqual([
-    'One',
-    'Four',
-    'Six',
+test('headings start below those of the screen and leave no level out', async () => {
+  const root = await draw('## One\n\n#### Two\n\n###### Three\n\n# Four');
+  expect([...root.querySelectorAll('h3, h4, h5')].map((heading) => heading.tagName)).toEqual([
+    'H3',
+    'H4',
+    'H5',
+    'H3',
   ]);
   expect(root.querySelector('h1, h2')).toBeNull();
 });
