@@ -201,9 +201,17 @@ export function createModels(deps: ModelsDeps): Models {
     return entries.get(id);
   }
 
+  /** Where there was no list at the start, it may have come since. */
+  async function lookAgain(): Promise<void> {
+    if (entries.size > 0 || phone.noStorage !== undefined) return;
+    const rows = await fetchRows(index);
+    if (rows && rows.length > 0 && entries.size === 0) await take(rows);
+  }
+
   return {
     async list() {
       await started;
+      await lookAgain();
       const rows = inOrder(
         [...entries.values()].map((entry) => entry.row),
         phone,

@@ -1,6 +1,6 @@
 /** What the screens reckon about a model: its size, the room for it, and how it is fetched. */
 import type { App } from '../../app.ts';
-import type { CatalogueRow, EngineName, ModelView } from '../../brain/local/types.ts';
+import type { CatalogueRow, EngineName, ModelStatus, ModelView } from '../../brain/local/types.ts';
 
 /** Left free beside a model, in bytes, so that conversations always fit. */
 const RESERVE = 64_000_000;
@@ -8,6 +8,11 @@ const RESERVE = 64_000_000;
 /** Bytes of a model's files, as far as the catalogue knows them. */
 export function sizeOf(row: CatalogueRow): number {
   return row.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+}
+
+/** Whether a model is whole on this phone. */
+export function isStored({ kind }: ModelStatus): boolean {
+  return kind === 'ready' || kind === 'loading' || kind === 'warm';
 }
 
 export interface Room {
@@ -38,5 +43,5 @@ export async function getModel(app: App, id: string): Promise<void> {
   const { phoneModel } = await app.settings.get();
   if (phoneModel !== null) return;
   const model = (await app.models.list()).find(({ row }) => row.id === id);
-  if (model?.status.kind === 'ready') await app.settings.set({ phoneModel: id });
+  if (model && isStored(model.status)) await app.settings.set({ phoneModel: id });
 }
