@@ -131,6 +131,16 @@ describe('generating', () => {
     await expect.poll(() => engine.loaded).toBe(false);
   });
 
+  test('who waits for an engine that is still stopping can give up too', async () => {
+    const engine = await loaded('hangs-in-prefill', { ...SHORT, stop: 60_000 });
+    for await (const event of engine.generate(PROMPT, never())) if (event.type === 'prefill') break;
+    const stop = new AbortController();
+    const waiting = read(engine, PROMPT, stop.signal);
+    stop.abort();
+    expect((await waiting).done.reason).toBe('aborted');
+    await engine.unload();
+  });
+
   test('who stops reading stops the engine', async () => {
     const engine = await loaded('hangs-in-decode', { ...SHORT, token: 60_000 });
     for await (const event of engine.generate(PROMPT, never())) if (event.type === 'token') break;

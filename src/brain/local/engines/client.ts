@@ -61,6 +61,19 @@ interface Listener {
 const roughTokens = (prompt: readonly string[]): number =>
   prompt.reduce((sum, piece) => sum + piece.length, 0) / 3;
 
+/** Resolves with the work, or when the signal aborts. */
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    signal.addEventListener('abort', end);
+    void work.then(end);
+  });
+}
+
 class Link {
   readonly gone: Promise<void>;
   readonly #worker: Worker;
@@ -175,7 +188,7 @@ class WorkerEngineClient implements HostedEngine {
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
-    await this.#settled;
+    await untilAborted(this.#settled, signal);
     if (signal.aborted) {
       yield { type: 'done', reason: 'aborted', promptTokens: 0, cachedTokens: 0, outputTokens: 0 };
       return;

@@ -10,6 +10,15 @@ export function wllamaFiles(): readonly string[] {
   return [workerUrl, core, wasm];
 }
 
+/**
+ * llama.cpp stops between two stretches of the prompt: on a slow phone that is seconds away, and still
+ * sooner than loading the model anew.
+ */
+const STOP_MS = 15_000;
+
 export function createWllama(): HostedEngine {
-  return createWorkerEngine({ spawn: () => spawnWorker(workerUrl, 'wllama') });
+  return createWorkerEngine({
+    spawn: () => spawnWorker(workerUrl, 'wllama'),
+    patience: { stop: STOP_MS },
+  });
 }
