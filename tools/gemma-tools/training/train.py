@@ -17,7 +17,6 @@ import json
 import math
 import queue
 import random
-import sys
 import threading
 import time
 from pathlib import Path
@@ -80,12 +79,15 @@ class Workers:
         self.scorer, self.parameters, self.trees, self.count = scorer, parameters, trees, count
         self.order, self.flying = [], 0
         self.jobs, self.done = queue.Queue(), queue.Queue()
-        for _ in range(count):
-            threading.Thread(target=self._work, daemon=True).start()
+        self.threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        for thread in self.threads:
+            thread.start()
 
     def _work(self):
         while True:
             tree = self.jobs.get()
+            if tree is None:
+                return
             try:
                 logits, right, tokens = self.scorer.score(tree)
                 loss = F.cross_entropy(logits, right, reduction="sum")
@@ -107,6 +109,15 @@ class Workers:
         if isinstance(result, Exception):
             raise result
         return result
+
+    def close(self):
+        """Waits for what is being computed; torch must not be torn down under it."""
+        while not self.jobs.empty():
+            self.jobs.get()
+        for _ in self.threads:
+            self.jobs.put(None)
+        for thread in self.threads:
+            thread.join()
 
 
 def turns(targets):
@@ -194,6 +205,7 @@ def train(arguments):
         if time.time() - saved > SAVE_EVERY_SECONDS:
             saved = time.time()
             save("saved", step=step)
+    workers.close()
     save("end", step=step, tokens=tokens, targets=targets)
 
 
@@ -208,7 +220,6 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     train(parser.parse_args())
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":
