@@ -91,6 +91,17 @@ describe('the list', () => {
     expect(views.every((one) => one.row.beside && one.unfit === undefined)).toBe(true);
   });
 
+  test('is found when it came after the page', async () => {
+    await commands.makeFile(INDEX, '[]');
+    const models = open();
+    expect(await models.list()).toEqual([]);
+    const told = vi.fn();
+    models.subscribe(told);
+    await list();
+    expect((await models.list()).map(({ row }) => row.id)).toEqual([RANDOM, TINY]);
+    expect(told).toHaveBeenCalled();
+  });
+
   test('says of what cannot run here why not', async () => {
     const adapter = vi.spyOn(GPU.prototype, 'requestAdapter').mockResolvedValue(null);
     const models = open();
