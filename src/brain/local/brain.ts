@@ -10,14 +10,22 @@ import type { Dialect, ReplyEvent, ReplyReader } from './dialect/dialect.ts';
 import { gemma3 } from './dialect/gemma3.ts';
 import { Channel } from './engines/channel.ts';
 import { EngineError } from './errors.ts';
+import type { Notation } from './grammar.ts';
 import { loopLength } from './loops.ts';
 import { repairCall } from './repair/repair.ts';
 import { createReplyMemory, type ReplyMemory } from './replies.ts';
 import { brainError } from './sentences.ts';
 import { estimateTokens } from './tokens.ts';
-import type { CatalogueRow, EngineEvent, GenerateRequest, LocalEngine } from './types.ts';
+import type {
+  CatalogueRow,
+  EngineEvent,
+  EngineName,
+  GenerateRequest,
+  LocalEngine,
+} from './types.ts';
 
 const DIALECTS: Readonly<Record<CatalogueRow['family'], Dialect>> = { gemma3 };
+const NOTATIONS: Readonly<Record<EngineName, Notation>> = { webllm: 'ebnf', wllama: 'gbnf' };
 
 export interface LocalBrainOptions {
   readonly row: CatalogueRow;
@@ -131,7 +139,7 @@ class LocalBrain implements Brain {
     const { temperature = 0, seed, maxTokens } = request;
     return {
       prompt,
-      grammar: this.#dialect.grammar(request),
+      grammar: this.#dialect.grammar(request, NOTATIONS[this.#row.engine]),
       stop: this.#dialect.stop,
       maxTokens,
       sampling: { temperature, ...(seed === undefined ? {} : { seed }) },

@@ -1,10 +1,12 @@
 /**
  * What a reply of the tool_code convention may be: text, or calls of the offered tools with typed
- * arguments. One text serves both engines: it uses only what GBNF (llama.cpp) and EBNF (xgrammar)
- * have in common.
+ * arguments, in the notation of either engine: GBNF (llama.cpp) or EBNF (xgrammar). They differ in
+ * one thing: xgrammar goes through the whole vocabulary for every state, so that a string of at most
+ * 200 characters takes it 80 seconds (262,144 tokens) and one without a bound half a second. There
+ * strings have no bound, and what runs away is stopped by its length or as a loop.
  *
- * Promises: white space, strings, lists and nesting are bounded, so that a small model cannot loop
- * in them; text may end after any word; a tool that was not offered cannot be called.
+ * Promises: white space, lists and nesting are bounded, and strings where the engine can; text may
+ * end after any word; a tool that was not offered cannot be called.
  */
 import type { JsonSchema, ToolChoice, ToolSpec } from '../brain.ts';
 import { asSchema, parametersOf, typeOf } from './dialect/signature.ts';
@@ -20,6 +22,13 @@ const ENTRIES = 8;
 /** Deeper than this, a value is a plain one. */
 const DEEPEST = 4;
 
+export type Notation = 'gbnf' | 'ebnf';
+
+/** One character of a string, or an escaped one. */
+const CHARACTER = '([^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\n])';
+/** Longer runs of characters than this are not counted in EBNF. */
+const COUNTED = 2;
+
 /** Text of a literal, quoted for a rule. */
 function quoted(text: string): string {
   const escaped = text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t');
@@ -27,8 +36,19 @@ function quoted(text: string): string {
 }
 
 class Rules {
+  readonly #notation: Notation;
   readonly #bodies = new Map<string, string>();
   #count = 0;
+
+  constructor(notation: Notation) {
+    this.#notation = notation;
+  }
+
+  /** Characters, at least `least` and at most `most` of them. */
+  run(character: string, least: number, most: number): string {
+    if (this.#notation === 'gbnf' || most <= COUNTED) return `${character}{${least},${most}}`;
+    return `${least > 0 ? `${character} ` : ''}${character}*`;
+  }
 
   define(name: string, body: string): string {
     this.#bodies.set(name, body);
@@ -48,8 +68,12 @@ class Rules {
 }
 
 /** The grammar of a reply. Without tools, or where none may be called, it is text alone. */
-export function replyGrammar(tools: readonly ToolSpec[], choice: ToolChoice): string {
-  const rules = new Rules();
+export function replyGrammar(
+  tools: readonly ToolSpec[],
+  choice: ToolChoice,
+  notation: Notation,
+): string {
+  const rules = new Rules(notation);
   const calls = tools.length > 0 && choice !== 'none';
   const text = choice !== 'required' || tools.length === 0;
   const starts = [...(calls ? ['block'] : []), ...(text ? ['text'] : [])];
@@ -138,12 +162,11 @@ function allowed(schema: JsonSchema): string[] | null {
 }
 
 function string(rules: Rules, schema: JsonSchema): string {
-  rules.define('char', '[^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\n]');
   const bound = (wanted: unknown, otherwise: number): number =>
     Number.isSafeInteger(wanted) && Number(wanted) >= 0 ? Number(wanted) : otherwise;
   const most = Math.min(bound(schema.maxLength, STRING), LONGEST_STRING);
   const least = Math.min(bound(schema.minLength, 0), most);
-  return rules.rule(`"\\"" char{${least},${most}} "\\""`);
+  return rules.rule(`"\\"" ${rules.run(CHARACTER, least, most)} "\\""`);
 }
 
 function number(rules: Rules): string {

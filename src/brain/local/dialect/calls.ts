@@ -72,6 +72,8 @@ function byName(
   if (list.length === 1 && only?.name === null && isObject(only.value)) return only.value;
   const parameters = tool ? parametersOf(tool) : [];
   const entries: [string, unknown][] = [];
+  const places = list.findIndex(({ name }) => name !== null);
+  if (places >= 0 && list.slice(places).some(({ name }) => name === null)) return null;
   for (const [place, { name, value }] of list.entries()) {
     const parameter =
       name === null ? parameters[place] : parameters.find((candidate) => candidate.name === name);

@@ -3,6 +3,7 @@
  * answer, and how calls are read out of what it writes. One file a family; no engine in here.
  */
 import type { BrainRequest, ToolSpec } from '../../brain.ts';
+import type { Notation } from '../grammar.ts';
 import type { GenerateRequest } from '../types.ts';
 
 /** What a dialect reads of a request. */
@@ -39,8 +40,8 @@ export interface Dialect {
    * turn goes on, with the same tools, earlier pieces never change, so that they stay cached.
    */
   render(request: DialectRequest): GenerateRequest['prompt'];
-  /** What a reply may be, in the notation that llama.cpp (GBNF) and xgrammar (EBNF) share. */
-  grammar(request: Pick<DialectRequest, 'tools' | 'toolChoice'>): string;
+  /** What a reply may be. */
+  grammar(request: Pick<DialectRequest, 'tools' | 'toolChoice'>, notation: Notation): string;
   reader(tools: readonly ToolSpec[]): ReplyReader;
   /** Makes a text of anybody's harmless: what stands for the family's control tokens is broken up. */
   neutralise(text: string): string;

@@ -126,7 +126,7 @@ function render(request: DialectRequest): string[] {
 export const gemma3: Dialect = {
   stop: ['<end_of_turn>', '<start_of_turn>', '```tool_output'],
   render,
-  grammar: ({ tools, toolChoice }) => replyGrammar(tools, toolChoice),
+  grammar: ({ tools, toolChoice }, notation) => replyGrammar(tools, toolChoice, notation),
   reader: createReplyReader,
   neutralise,
 };

@@ -74,6 +74,8 @@ class Reader {
         /(?:(["'])([\p{L}_][\p{L}\p{N}_.$-]*)\1|([\p{L}_][\p{L}\p{N}_.$-]*))\s*[=:]\s*/uy,
       );
       list.push({ name: name?.[2] ?? name?.[3] ?? null, value: this.value(0) });
+      // `cities[0]` is an expression: neither half of it is the value.
+      if (/[^\s,)]/.test(this.#text.charAt(this.#at))) throw new Unreadable();
     }
   }
 

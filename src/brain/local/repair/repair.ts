@@ -145,9 +145,11 @@ function plainDay(words: string, { today }: Ground): string | null {
 }
 
 function repairMoment(value: string, { said, words }: Ground): string {
-  if (words.toLowerCase().includes(value.toLowerCase())) return value;
   const [day, ...moreDays] = said.days;
   const [clock, ...moreClocks] = said.clocks;
+  const plain = value.toLowerCase();
+  const whole = [day, clock?.words].every((part) => !part || plain.includes(part.toLowerCase()));
+  if (whole && words.toLowerCase().includes(plain)) return value;
   if (moreDays.length > 0 || moreClocks.length > 0) return value;
   const parts = [...(day ? [day] : []), ...(clock ? [`at ${clock.value}`] : [])];
   return parts.length > 0 ? parts.join(' ') : value;
