@@ -74,7 +74,7 @@ export default ts.config(
     languageOptions: { parserOptions: { parser: ts.parser, svelteConfig } },
     rules: { 'import-x/no-default-export': 'off' },
   },
-  { files: ['*.config.{js,ts}'], rules: { 'import-x/no-default-export': 'off' } },
+  { files: ['*.config.{js,ts}', '.size-limit.ts'], rules: { 'import-x/no-default-export': 'off' } },
   { files: ['tools/**', 'tests/**'], rules: { 'no-console': 'off' } },
   ...arrows,
 );
