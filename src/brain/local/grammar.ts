@@ -88,7 +88,7 @@ export function replyGrammar(
  * like a block of calls.
  */
 function defineText(rules: Rules): void {
-  rules.define('text', 'glyph piece*');
+  rules.define('text', 'glyph piece* (gap? "`"{1,3})?');
   rules.define('piece', 'gap? (glyph | fence)');
   rules.define('gap', '[ ]{1,8} | "\\n"{1,2} [ ]{0,8}');
   rules.define('glyph', '[^` \\t\\n\\r]');

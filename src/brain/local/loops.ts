@@ -5,23 +5,23 @@ const TIMES = 4;
 const LEAST = 48;
 /** The longest piece of text whose repetition is looked for. */
 const LONGEST = 120;
+/** A row of one mark may be as long as this. */
+const LONGEST_ROW = 200;
 
 /**
  * Length of the piece that the text's end consists of, four times or more; 0 where there is none.
  * Rows of one mark (a table's rule, a row of dots) are no loop before they are very long.
  */
 export function loopLength(text: string): number {
-  for (let period = 1; period <= LONGEST; period += 1) {
-    const times = Math.max(TIMES, Math.ceil(LEAST / period), period === 1 ? 200 : 0);
-    const span = period * times;
-    if (span > text.length) {
-      if (period * TIMES > text.length) return 0;
-      continue;
-    }
-    if (repeats(text, period, span)) return period;
+  for (let period = 1; period <= LONGEST && period * TIMES <= text.length; period += 1) {
+    const least = isRow(text.slice(-period)) ? LONGEST_ROW : LEAST;
+    const span = period * Math.max(TIMES, Math.ceil(least / period));
+    if (span <= text.length && repeats(text, period, span)) return period;
   }
   return 0;
 }
+
+const isRow = (piece: string): boolean => piece === piece.charAt(0).repeat(piece.length);
 
 function repeats(text: string, period: number, span: number): boolean {
   const from = text.length - span;

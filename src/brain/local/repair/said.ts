@@ -77,5 +77,5 @@ function clock(hour: number, minute: number): string | null {
 }
 
 function unique<T>(list: readonly T[], key: (item: T) => string): T[] {
-  return [...new Map(list.toReversed().map((item) => [key(item), item])).values()].toReversed();
+  return list.filter((item, at) => list.findIndex((other) => key(other) === key(item)) === at);
 }

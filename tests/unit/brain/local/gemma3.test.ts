@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BrainMessage, ModelCall } from '../../../../src/brain/brain.ts';
 import type { DialectRequest } from '../../../../src/brain/local/dialect/dialect.ts';
 import { gemma3 } from '../../../../src/brain/local/dialect/gemma3.ts';
-import { CLOCK, everything, getWeather, searchFlights, setReminder } from './tools.ts';
+import { CLOCK, everything, getWeather, searchFlights } from './tools.ts';
 
 const user = (text: string): BrainMessage => ({ role: 'user', text });
 const said = (text: string): BrainMessage => ({ role: 'assistant', text, calls: [] });
