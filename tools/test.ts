@@ -129,6 +129,29 @@ function playwright(): Stage {
   };
 }
 
+interface BenchReport {
+  readonly figures: Readonly<Record<string, number>>;
+  readonly missing: readonly string[];
+}
+
+/** A figure that was measured has passed, whatever it is: speed is told, never asserted. */
+export function benchTally({ figures, missing }: BenchReport): Tally {
+  return { passed: Object.keys(figures).length, failed: missing.length, skipped: 0 };
+}
+
+function bench(): Stage {
+  const folder = path.join(REPORTS, 'bench');
+  return {
+    name: 'bench',
+    async run() {
+      await rm(folder, { recursive: true, force: true });
+      const code = await run(bin('tsx'), ['tests/bench/bench.ts', folder]);
+      const found = await readReport<BenchReport>(path.join(folder, 'report.json'));
+      return found ? honest(benchTally(found), code) : FAILED;
+    },
+  };
+}
+
 const chromium: Stage = {
   name: 'chromium',
   async run() {
@@ -164,6 +187,7 @@ const STAGES: readonly Stage[] = [
   vitest('unit'),
   vitest('browser'),
   playwright(),
+  bench(),
 ];
 
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { honest, playwrightTally, vitestTally } from '../../../tools/test.ts';
+import { benchTally, honest, playwrightTally, vitestTally } from '../../../tools/test.ts';
 
 describe('the sum over all runners', () => {
   it('counts a file that did not load as a failure', () => {
@@ -20,6 +20,15 @@ describe('the sum over all runners', () => {
   it('takes a test that passed only when tried again, and an error outside of tests, for failures', () => {
     const stats = { expected: 5, unexpected: 1, flaky: 1, skipped: 2 };
     expect(playwrightTally({ stats, errors: [{}] })).toEqual({ passed: 5, failed: 3, skipped: 2 });
+  });
+
+  it('counts the figures that were measured, and those that could not be', () => {
+    const figures = { 'shell.gzipBytes': 1, 'list.smoothFrames': 0 };
+    expect(benchTally({ figures, missing: ['overhead.webllm'] })).toEqual({
+      passed: 2,
+      failed: 1,
+      skipped: 0,
+    });
   });
 
   it('never takes a runner that crashed, or ran nothing, for a success', () => {

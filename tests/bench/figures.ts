@@ -1,0 +1,45 @@
+/** What the bench measures: one key a figure, with its unit in words. */
+
+export const FIGURES = {
+  'firstScreen.coldMs':
+    'ms from the address to the first screen drawn, new profile, processor slowed down 6 times',
+  'firstScreen.warmMs':
+    'ms until a stored conversation is drawn, service worker installed, slowed down 6 times',
+  'shell.gzipBytes': 'bytes, with gzip, of all that the first screen waits for',
+  'overhead.webllm':
+    'tokens a second through the whole app, divided by those of the bare WebLLM engine',
+  'overhead.wllama':
+    'tokens a second through the whole app, divided by those of the bare wllama engine',
+  'screen.eventsPerSecond': 'events a second of a cloud’s stream, sent without a pause, drawn',
+  'screen.longTasksOver50ms':
+    'tasks over 50 ms while 3,000 words of Markdown stream in without a pause',
+  'screen.longestTaskMs': 'ms, the longest of these tasks; 0 where none was over 50 ms',
+  'screen.pacedLongTasksOver50ms':
+    'tasks over 50 ms while the same answer comes at the pace of a fast cloud',
+  'list.smoothFrames':
+    'share of frames under 34 ms while 1,000 messages are scrolled through, 1 is all',
+} as const;
+
+export type FigureName = keyof typeof FIGURES;
+export type Figures = Partial<Record<FigureName, number>>;
+
+/** A single measurement behind a figure. */
+export interface Case {
+  readonly figure: FigureName;
+  readonly value: number;
+}
+
+/** What one part of the bench found out. */
+export interface Measured {
+  readonly figures: Figures;
+  readonly cases?: readonly Case[];
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle];
+  const lower = sorted[sorted.length % 2 === 0 ? middle - 1 : middle];
+  if (upper === undefined || lower === undefined) throw new Error('Nothing was measured.');
+  return (lower + upper) / 2;
+}
