@@ -129,3 +129,19 @@ export function messageText(view: MessageView): string {
     .filter(Boolean)
     .join('\n\n');
 }
+
+/** A notice's button works where the notice ended the turn: nothing but the step's end is behind it. */
+export function isActionable(view: MessageView, index: number): boolean {
+  const part = view.parts[index];
+  return (
+    view.message.state !== 'done' &&
+    part?.kind === 'notice' &&
+    part.action !== undefined &&
+    index >= view.parts.length - 2
+  );
+}
+
+/** Whether one of its notices offers how to go on. */
+export function offersAction(view: MessageView): boolean {
+  return view.parts.some((_, index) => isActionable(view, index));
+}
