@@ -54,7 +54,7 @@ function markdown({ commit, date, machine, figures }: Report): string {
   const rows = NAMES.map((name) => `| ${name} | ${figures[name] ?? 'none'} | ${FIGURES[name]} |`);
   return `# Speed
 
-Measured on ${date.slice(0, 10)} at commit ${commit}, in headless Chromium with WebGPU in software, on a machine with ${machine.cores} cores. Its load was ${machine.load[0]} before and ${machine.load[1]} after: above ${machine.cores} other work took part of the processor, and times and long tasks are worse for it. The ratios are of neighbouring runs in one page and hardly suffer.
+Measured on ${date.slice(0, 10)} at commit ${commit}, in headless Chromium with WebGPU in software, on a machine with ${machine.cores} cores. Its load was ${machine.load[0]} before and ${machine.load[1]} after: above ${machine.cores} other work took part of the processor, and times and long tasks are worse for it. Ratios suffer too, since the screen and the engine then want the same cores: each is the median of neighbouring runs in one page, and report.json has every one of them.
 
 | figure | value | what it is |
 | --- | --: | --- |

@@ -24,7 +24,7 @@ async function buildPage(): Promise<void> {
     configFile: false,
     root: path.resolve('tests/bench/page'),
     publicDir: false,
-    logLevel: 'warn',
+    logLevel: 'error',
     plugins: [svelte({ configFile: path.resolve('svelte.config.js') }), wllama()],
     worker: { format: 'es', plugins: () => [wllama()] },
     build: {
