@@ -106,7 +106,7 @@ class LocalBrain implements Brain {
 
   async *#answer(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {
     const prompt = this.#replies.restore(this.#dialect.render(request));
-    const answer = new Answer(this.#dialect.reader(request.tools), request);
+    const answer = new Answer(this.#dialect.reader(request), request);
     const stop = new AbortController();
     const meter = new Meter(this.#clock);
     const events = this.#engine.generate(
@@ -127,7 +127,7 @@ class LocalBrain implements Brain {
     const stoppedHere = stop.signal.aborted && !signal.aborted;
     const reason = stoppedHere ? 'stop' : done.reason;
     // Of a call that was stopped midway nothing is left; of a text what the person saw.
-    const rest = answer.end(reason !== 'stop');
+    const rest = answer.end(reason !== 'stop' || answer.looping);
     yield* reason === 'aborted' ? rest.filter((event) => event.type === 'text') : rest;
     if (reason === 'stop' && !stoppedHere && answer.asWritten)
       this.#replies.remember(prompt, answer.written);
@@ -153,10 +153,11 @@ class Answer {
   calls = 0;
   /** False once a call was repaired: what the model wrote is then not what happened. */
   asWritten = true;
+  /** True once the model goes round in circles. */
+  looping = false;
   readonly #reader: ReplyReader;
   readonly #request: BrainRequest;
   readonly #made = new Set<string>();
-  #looping = false;
 
   constructor(reader: ReplyReader, request: BrainRequest) {
     this.#reader = reader;
@@ -165,13 +166,13 @@ class Answer {
 
   /** Nothing more is wanted: the calls are complete, or the model goes round in circles. */
   get over(): boolean {
-    return this.#reader.done || this.#looping;
+    return this.#reader.done || this.looping;
   }
 
   push(text: string): BrainEvent[] {
     if (this.over) return [];
     this.written += text;
-    this.#looping = loopLength(this.written) > 0;
+    this.looping = loopLength(this.written) > 0;
     return this.#reader.push(text).flatMap((event) => this.#event(event));
   }
 

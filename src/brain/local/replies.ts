@@ -17,7 +17,7 @@ export function createReplyMemory(dialect: Dialect): ReplyMemory {
 
   /** The names of the calls of a reply, in order, each with those of its arguments. */
   function shape(reply: string): string {
-    const reader = dialect.reader([]);
+    const reader = dialect.reader({ tools: [], toolChoice: 'auto' });
     const events: ReplyEvent[] = [...reader.push(reply), ...reader.end(false)];
     return JSON.stringify(
       events.map((event) =>

@@ -2,7 +2,7 @@
  * What a model family speaks: how a conversation and its tools are written down for it, what it may
  * answer, and how calls are read out of what it writes. One file a family; no engine in here.
  */
-import type { BrainRequest, ToolSpec } from '../../brain.ts';
+import type { BrainRequest } from '../../brain.ts';
 import type { Notation } from '../grammar.ts';
 import type { GenerateRequest } from '../types.ts';
 
@@ -42,7 +42,7 @@ export interface Dialect {
   render(request: DialectRequest): GenerateRequest['prompt'];
   /** What a reply may be. */
   grammar(request: Pick<DialectRequest, 'tools' | 'toolChoice'>, notation: Notation): string;
-  reader(tools: readonly ToolSpec[]): ReplyReader;
+  reader(request: Pick<DialectRequest, 'tools' | 'toolChoice'>): ReplyReader;
   /** Makes a text of anybody's harmless: what stands for the family's control tokens is broken up. */
   neutralise(text: string): string;
 }

@@ -12,7 +12,7 @@ import type { BrainMessage, ModelCall, ToolSpec } from '../../brain.ts';
 import { replyGrammar } from '../grammar.ts';
 import type { Dialect, DialectRequest } from './dialect.ts';
 import { writeValue } from './literal.ts';
-import { createReplyReader } from './reply.ts';
+import { createReplyReader, createTextReader } from './reply.ts';
 import { parametersOf, signature } from './signature.ts';
 
 const USER = '<start_of_turn>user\n';
@@ -127,6 +127,7 @@ export const gemma3: Dialect = {
   stop: ['<end_of_turn>', '<start_of_turn>', '```tool_output'],
   render,
   grammar: ({ tools, toolChoice }, notation) => replyGrammar(tools, toolChoice, notation),
-  reader: createReplyReader,
+  reader: ({ tools, toolChoice }) =>
+    toolChoice === 'none' ? createTextReader() : createReplyReader(tools),
   neutralise,
 };

@@ -165,6 +165,12 @@ export function createReplyReader(tools: readonly ToolSpec[]): ReplyReader {
   };
 }
 
+/** Reads a reply in which nothing is a call, whatever it looks like. */
+export function createTextReader(): ReplyReader {
+  const give = (text: string): ReplyEvent[] => (text === '' ? [] : [{ type: 'text', text }]);
+  return { done: false, push: give, end: () => [] };
+}
+
 /** Length of the longest beginning of an opener with which a text ends. */
 function held(text: string): number {
   for (let length = Math.min(LONGEST_OPENER - 1, text.length); length > 0; length -= 1)

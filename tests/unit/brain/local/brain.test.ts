@@ -195,6 +195,25 @@ describe('a brain on the phone', () => {
     expect(events.at(-1)).toEqual({ type: 'end', reason: 'stop' });
   });
 
+  test('a call that goes round in circles is no call', async () => {
+    const engine = scripted({
+      replies: ['```tool_code\nget_weather(city="' + 'Goa, '.repeat(500)],
+    });
+    const events = await stream(engine);
+    expect(callsOf(events)).toMatchObject([{ name: 'get_weather', args: null }]);
+    expect(callsOf(events)[0]?.raw.length).toBeLessThan(120);
+    expect(events.at(-1)).toEqual({ type: 'end', reason: 'calls' });
+  });
+
+  test('calls nothing where it may not, whatever the model writes', async () => {
+    const brain = createLocalBrain({ row: ROW, engine: scripted({ replies: [CALL] }) });
+    const events: BrainEvent[] = [];
+    const asked = request([user('Hi')], { toolChoice: 'none' });
+    for await (const event of brain.stream(asked, new AbortController().signal)) events.push(event);
+    expect(callsOf(events)).toEqual([]);
+    expect(textOf(events)).toBe(CALL);
+  });
+
   test('stops a model that makes up the result of its call', async () => {
     const engine = scripted({ replies: [`${CALL}\nResult: ${'x'.repeat(500)}`] });
     const events = await stream(engine);
