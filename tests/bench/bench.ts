@@ -71,6 +71,7 @@ async function main(): Promise<void> {
   if (!existsSync('dist/index.html'))
     throw new Error('There is no build: run npm run build first.');
   const before = load();
+  const measured = commit();
   const figures: Figures = {};
   const cases: Case[] = [];
   for (const [name, measure] of PARTS) {
@@ -86,7 +87,7 @@ async function main(): Promise<void> {
   }
   const report: Report = {
     name: 'deft',
-    commit: commit(),
+    commit: measured,
     date: new Date().toISOString(),
     machine: { cores: os.cpus().length, load: [before, load()] },
     figures,
