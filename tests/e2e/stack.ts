@@ -146,11 +146,14 @@ export async function say(page: Page, words: string): Promise<void> {
 /** The messages of the conversation on the screen. */
 export const messages = (page: Page): Locator => page.getByRole('region', { name: 'Messages' });
 
-/** Allows the question on the screen; a yes in its first half second does not count. */
-export async function allow(page: Page, scope = 'Allow once'): Promise<void> {
+/**
+ * Allows the question on the screen once it comes, within `timeout` milliseconds; a yes in its first
+ * half second does not count.
+ */
+export async function allow(page: Page, timeout = 15_000): Promise<void> {
   const sheet = page.getByRole('dialog', { name: /^Allow/ });
-  await expect(sheet).toBeVisible();
-  const button = sheet.getByRole('button', { name: scope });
+  await expect(sheet).toBeVisible({ timeout });
+  const button = sheet.getByRole('button', { name: 'Allow once' });
   await expect(async () => {
     await button.click({ timeout: 1_000 });
     await expect(sheet).toBeHidden({ timeout: 1_000 });
