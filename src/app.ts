@@ -117,6 +117,7 @@ export async function createApp(): Promise<App> {
       resultText,
       locks: createTabLocks(navigator.locks),
       clock: () => Date.now(),
+      breathe: nextTask,
       timeZone,
     }),
     models,
@@ -152,6 +153,18 @@ export async function createApp(): Promise<App> {
   };
 }
 
+/** The next task of the event loop: the browser may draw and hear taps before it. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
 function onTopics(store: Store, topics: readonly Topic[], listener: () => void): () => void {
   return store.changes.subscribe((change) => {
     if (topics.includes(change.topic)) listener();
@@ -185,7 +198,11 @@ function createConversationList(store: Store, ports: SessionPorts): Conversation
       const entry = open.get(id) ?? { session: openSession(id, ports), users: 0 };
       open.set(id, entry);
       entry.users += 1;
-      const session = await entry.session;
+      // What could not be read is tried again the next time.
+      const session = await entry.session.catch((error: unknown) => {
+        open.delete(id);
+        throw error;
+      });
       if (!session) {
         open.delete(id);
         return null;

@@ -49,6 +49,11 @@ function sorted(value: unknown): unknown {
   );
 }
 
+/** Calls that the model asked for, those that could not be bound included. */
+export function countCalls(parts: readonly Part[]): number {
+  return parts.filter((part) => part.kind === 'call' || part.kind === 'badcall').length;
+}
+
 /** The first limit that `parts`, those of this run, have reached; null where none is. */
 export function reachedLimit(
   parts: readonly Part[],
@@ -56,7 +61,6 @@ export function reachedLimit(
   elapsedMs: number,
 ): Reached | null {
   let steps = 0;
-  let calls = 0;
   let tokens = 0;
   const equal = new Map<string, number>();
   for (const part of parts) {
@@ -65,12 +69,11 @@ export function reachedLimit(
       const { promptTokens = 0, cachedTokens = 0, outputTokens = 0 } = part.usage;
       tokens += promptTokens - cachedTokens + outputTokens;
     } else if (part.kind === 'call') {
-      calls += 1;
       // A refused call was not made.
       if (part.state === 'refused') continue;
       const key = callKey(part);
       equal.set(key, (equal.get(key) ?? 0) + 1);
-    } else if (part.kind === 'badcall') calls += 1;
+    }
   }
   if ([...equal.values()].some((count) => count > limits.equalCalls))
     return {
@@ -79,7 +82,7 @@ export function reachedLimit(
     };
   if (steps >= limits.steps)
     return { code: 'limit-steps', text: `I stopped after ${limits.steps} steps.` };
-  if (calls >= limits.calls)
+  if (countCalls(parts) >= limits.calls)
     return { code: 'limit-calls', text: `I stopped after ${limits.calls} tool calls.` };
   if (elapsedMs >= limits.ms)
     return {

@@ -10,7 +10,7 @@ import type { Route, RouteContext } from '../router/types.ts';
 import type { NoticePart, Part } from '../store/records.ts';
 import { dropCut, openCalls, refuseOpen, settle } from './calls.ts';
 import { answerTokens, fit, resultChars } from './context.ts';
-import { createStopwatch, reachedLimit } from './limits.ts';
+import { countCalls, createStopwatch, reachedLimit } from './limits.ts';
 import { brainNotice, routeNotice } from './notices.ts';
 import { SYSTEM } from './prompt.ts';
 import type { Ports, Run, TurnInput } from './run.ts';
@@ -46,7 +46,7 @@ export async function runTurn(
 
     // Decide, execute, observe: whatever the model asked for and is not settled yet.
     if (openCalls(journal.parts()).length > 0) {
-      run.private ||= await settle(run);
+      if (await settle(run)) run.private = true;
       continue;
     }
 
@@ -216,7 +216,16 @@ async function judgeEnd(run: Run, brain: Brain, end: StepEnd): Promise<TurnEnd |
       },
     );
   }
-  const limit = reachedLimit(journal.parts().slice(run.begin), run.input.limits, elapsed(run));
+  const parts = journal.parts().slice(run.begin);
+  // More than the limit in one step: none of them runs before the person says so.
+  if (countCalls(parts) > run.input.limits.calls)
+    return pause(run, {
+      code: 'limit-calls',
+      text: `The model asked for more than ${run.input.limits.calls} tool calls, so I stopped.`,
+      advice: 'Continue if you want me to make them.',
+      action: 'continue',
+    });
+  const limit = reachedLimit(parts, run.input.limits, elapsed(run));
   if (limit?.code === 'limit-equal')
     return handOver(
       run,

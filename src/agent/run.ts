@@ -35,6 +35,8 @@ export interface Ports {
   readonly resultText: ResultText;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** Lets whoever else needs this thread have it, e.g. a screen that draws and hears taps. */
+  readonly breathe: () => Promise<void>;
   readonly onActivity: (activity: Activity) => void;
   /** A private server's result has come in: keep the conversation on the phone from here on. */
   readonly keepPrivate: () => Promise<void>;

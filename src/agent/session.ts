@@ -33,7 +33,7 @@ export interface SessionView {
   readonly activity: Activity;
   /** Open questions in order, those found after a restart included. */
   readonly questions: readonly Question[];
-  /** Set where the last turn was cut off (killed tab) and can go on. */
+  /** Set where the last turn was cut off (killed tab), or words still wait behind it, and it can go on. */
   readonly interrupted: boolean;
 }
 
@@ -51,8 +51,8 @@ export interface Session {
    * durable, not when the turn ends. Rejects, with nothing stored, where there is no room.
    */
   send(text: string, options?: SendOptions): Promise<void>;
-  /** Takes a queued message out, e.g. to edit it. */
-  unqueue(index: number): Promise<void>;
+  /** Takes a queued message out, e.g. to edit it; false where it has been sent meanwhile. */
+  unqueue(index: number): Promise<boolean>;
   stop(): void;
   /** Goes on with a turn that was cut off, stopped, or ended by a limit or an error. */
   resume(options?: SendOptions): Promise<void>;
@@ -84,6 +84,8 @@ export interface SessionPorts {
   readonly resultText: ResultText;
   readonly locks: Locks;
   readonly clock: () => number;
+  /** See `Ports.breathe`. */
+  readonly breathe: () => Promise<void>;
   readonly timeZone: () => string;
 }
 
@@ -105,8 +107,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   let running: AbortController | null = null;
   let current: SessionView | null = null;
   let closed = false;
-  /** Sends are taken one after the other, so that two quick ones keep their order. */
-  let sending: Promise<void> = Promise.resolve();
+  let tasks: Promise<void> = Promise.resolve();
   let awaitingOwner = false;
 
   const found = await store.conversations.get(id);
@@ -135,9 +136,11 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     if (running) return;
     if (elsewhere && !awaitingOwner) {
       awaitingOwner = true;
-      void ports.locks.free(lock).then(() => {
+      void ports.locks.free(lock).then(async () => {
         awaitingOwner = false;
-        return reload();
+        await reload();
+        // Words queued here after the owner's last look.
+        if (!closed && !running && activity.kind === 'idle' && waiting()) start('queue', {});
       });
     }
     messages = list.map((message) => ({ message, parts: parts.get(message.id) ?? [] }));
@@ -192,7 +195,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     signal: AbortSignal,
   ): Promise<TurnEnd> => {
     const live: Message = { ...message, state: 'running' };
-    const stored = messages.find((view) => view.message.id === message.id)?.parts ?? [];
+    // What is stored, not what is shown: a part that found no room would leave a gap behind it.
+    const stored = await store.messages.parts(message.id);
     if (message.state !== 'running') await store.messages.setState(message.id, 'running');
     setMessage(live, stored);
     const journal = createJournal(store.messages, live, stored, (parts) => setMessage(live, parts));
@@ -233,6 +237,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           journal,
           resultText: ports.resultText,
           clock: ports.clock,
+          breathe: ports.breathe,
           onActivity: (next) => {
             activity = next;
             changed();
@@ -316,10 +321,22 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
 
   const last = (): MessageView | undefined => messages.at(-1);
 
+  /** Words wait to be sent, and the turn before them has its answer. */
+  const waiting = (): boolean =>
+    conversation.queue.length > 0 && last()?.message.state === 'done' && !unanswered();
+
+  const unanswered = (): boolean => last()?.message.role === 'user';
+
+  /** Takes what the person asks for one after the other, in the order of the taps. */
+  const inOrder = (task: () => Promise<void>): Promise<void> => {
+    const done = tasks.then(task);
+    tasks = done.catch(() => undefined);
+    return done;
+  };
+
   const interrupted = (): boolean => {
     if (running || activity.kind === 'elsewhere') return false;
-    const message = last()?.message;
-    return message !== undefined && (message.role === 'user' || message.state === 'running');
+    return unanswered() || last()?.message.state === 'running' || waiting();
   };
 
   const openQuestions = (): Question[] => {
@@ -354,8 +371,10 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       return () => listeners.delete(listener);
     },
     send(text, options = {}) {
-      const sent = sending.then(async () => {
-        if (running || activity.kind === 'elsewhere' || conversation.queue.length > 0) {
+      return inOrder(async () => {
+        // Another tab may have begun a turn of which this one has not heard yet.
+        const busy = running !== null || (await ports.locks.held(lock));
+        if (busy || conversation.queue.length > 0) {
           await store.conversations.update(id, (old) => ({
             ...old,
             draft: '',
@@ -370,11 +389,19 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
         await patch({ title, draft: '', updatedAt: ports.clock() });
         start('new', options);
       });
-      sending = sent.catch(() => undefined);
-      return sent;
     },
     async unqueue(index) {
-      await patch({ queue: conversation.queue.filter((_, at) => at !== index) });
+      const words = conversation.queue[index];
+      let taken = false;
+      // By its words: what stood before it may have been sent, or another tab may have added some.
+      const kept = await store.conversations.update(id, (old) => {
+        const at = old.queue[index] === words ? index : old.queue.findIndex((it) => it === words);
+        taken = words !== undefined && at >= 0;
+        return taken ? { ...old, queue: old.queue.toSpliced(at, 1) } : undefined;
+      });
+      if (kept) conversation = kept;
+      changed();
+      return taken;
     },
     stop() {
       running?.abort(new DOMException('Stopped', 'AbortError'));
@@ -382,7 +409,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     async resume(options = {}) {
       const view = last();
       if (running || !view) return;
-      if (view.message.role === 'user') start('new', options);
+      if (unanswered()) start('new', options);
+      else if (waiting()) start('queue', options);
       else if (view.message.state !== 'done') start(view.message, options);
     },
     async answer(callId, answer) {
@@ -399,13 +427,17 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     setMode: (mode) => patch({ mode }),
     setDraft: (draft) => patch({ draft }),
     rename: (title) => patch({ title: title.trim().slice(0, TITLE_LENGTH) }),
-    async regenerate(options = {}) {
-      const view = last();
-      if (running || view?.message.role !== 'assistant') return;
-      await store.messages.truncate(id, view.message.seq);
-      messages = messages.slice(0, -1);
-      changed();
-      start('new', options);
+    regenerate(options = {}) {
+      return inOrder(async () => {
+        const view = last();
+        if (running || view?.message.role !== 'assistant') return;
+        // What another tab is at work on is not dropped under its hands.
+        if (await ports.locks.held(lock)) return reload();
+        await store.messages.truncate(id, view.message.seq);
+        messages = messages.slice(0, -1);
+        changed();
+        start('new', options);
+      });
     },
     close() {
       closed = true;

@@ -26,6 +26,9 @@ const BLANK: BrainError = {
   advice: 'Try again, or send this turn to another model.',
 };
 
+/** A fast stream may hold the thread this long, in milliseconds; half a frame. */
+const HOLD_MS = 8;
+
 export interface StepInput {
   readonly brain: Brain;
   readonly step: number;
@@ -97,7 +100,12 @@ export async function runStep(input: StepInput): Promise<StepEnd> {
 
   onActivity({ kind: 'thinking' });
   let end: StepEnd = { reason: 'aborted', calls: 0, bad: 0 };
+  let breathedAt = ports.clock();
   for await (const event of brain.stream(request, signal)) {
+    if (ports.clock() - breathedAt > HOLD_MS) {
+      await ports.breathe();
+      breathedAt = ports.clock();
+    }
     if (!timeUp.signal.aborted && input.stopped()) timeUp.abort();
     switch (event.type) {
       case 'sent':

@@ -72,6 +72,8 @@ function answerTo(
       );
     case 'refused':
       return tool(errorText(`not allowed. ${part.why ?? ''}`.trim()), true);
+    case 'running':
+      return tool(errorText('outcome unknown, it may have taken effect; do not repeat it'), true);
     default:
       return tool(errorText('this call was not run'), true);
   }

@@ -170,6 +170,7 @@ async function startApp(engine: LocalEngine, row: CatalogueRow) {
     resultText,
     locks: createTabLocks(navigator.locks),
     clock: () => Date.now(),
+    breathe: () => new Promise((resolve) => setTimeout(resolve)),
     timeZone,
   };
   const app = await createApp();

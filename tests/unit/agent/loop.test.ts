@@ -315,6 +315,19 @@ describe('a failing brain', () => {
   });
 });
 
+test('a fast stream lets others have the thread at least every few milliseconds', async () => {
+  let now = 0;
+  let breaths = 0;
+  const brain = scriptedBrain([{ text: 'word '.repeat(200) }]);
+  const ports = portsOf({
+    router: routerOf(brain),
+    clock: () => (now += 0.5),
+    breathe: async () => void breaths++,
+  });
+  await runTurn(inputOf(), ports, live());
+  expect(breaths).toBeGreaterThan(5);
+});
+
 describe('Stop', () => {
   test('ends a streaming answer at once and keeps its text', async () => {
     const controller = new AbortController();

@@ -67,6 +67,7 @@ async function world(hands: Record<string, Hand> = {}): Promise<World> {
         resultText: (outcome) => JSON.stringify(outcome),
         locks,
         clock: () => Date.now(),
+        breathe: () => new Promise((resolve) => setImmediate(resolve)),
         timeZone: () => 'UTC',
       });
       if (!session) throw new Error('no conversation');

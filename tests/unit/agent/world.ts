@@ -216,6 +216,7 @@ export function portsOf(change: Partial<Ports> & Pick<Ports, 'router'>): Ports {
         ? outcome.content.map((block) => String(block.text)).join('')
         : `error: ${outcome.message}`,
     clock: () => (time += 1),
+    breathe: async () => undefined,
     onActivity: () => undefined,
     keepPrivate: async () => undefined,
     ...change,

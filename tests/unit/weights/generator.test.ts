@@ -72,7 +72,7 @@ it('every reply is a sentence, or calls that the app reads, of tools on offer', 
     for (const [text, isTarget] of tree.b.flat()) {
       if (!isTarget) continue;
       expect(text.endsWith('<end_of_turn>')).toBe(true);
-      const reader = gemma3.reader(tools);
+      const reader = gemma3.reader({ tools, toolChoice: 'auto' });
       const reply = text.replace('<end_of_turn>', '');
       const events = [...reader.push(reply), ...reader.end(false)];
       const isCode = reply.startsWith('```tool_code\n');
