@@ -12,6 +12,20 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // A file as data: is refused as a script's source, and the policy allows no font of that kind.
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // What most screens share, as one file: dozens of tiny ones cost more than they save.
+          groups: [
+            {
+              name: 'ui',
+              test: /src\/ui\/(components|router|overlays|errors)|@lucide|node_modules\/svelte/,
+              minShareCount: 3,
+            },
+          ],
+        },
+      },
+    },
   },
   worker: { format: 'es', plugins: () => [wllama()] },
 });
