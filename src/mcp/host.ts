@@ -196,7 +196,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
         fetch,
         era: record.era,
         headers: carried.headers,
-        secrets: key === undefined ? [] : [key, ...url.searchParams.values()],
+        secrets: [...(key === undefined ? [] : [key]), ...url.searchParams.values()],
       });
     } catch (cause) {
       return { ok: false, error: internal(cause instanceof Error ? cause.message : String(cause)) };
@@ -342,7 +342,11 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       const opened = await unlessAborted(connectForCall(record, safe), signal);
       if (opened === 'aborted') return stopped(false);
       if (!opened.ok) return { kind: 'unavailable', ...sentence(opened.error) };
-      const end = await opened.connection.call(tool, args, signal, onProgress);
+      const end = await opened.connection.call(tool, args, signal, (progress) => {
+        // A long call is a use of the connection all the while.
+        touch(tool.server);
+        onProgress?.(progress);
+      });
       touch(tool.server);
       const broken = end.kind === 'lost' || end.kind === 'session-gone';
       if (broken) await drop(tool.server);

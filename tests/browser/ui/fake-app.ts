@@ -191,6 +191,7 @@ export function fakeSession(start: Partial<SessionView> = {}): FakeSession {
       record('unqueue', index);
       const queue = view.conversation.queue.filter((_, at) => at !== index);
       this.show({ conversation: { ...view.conversation, queue } });
+      return true;
     },
     stop: () => record('stop'),
     async resume(options) {

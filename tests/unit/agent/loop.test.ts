@@ -169,6 +169,14 @@ describe('a turn', () => {
   });
 });
 
+test('a private conversation goes on: its calls are settled, too', async () => {
+  const brain = scriptedBrain([{ calls: [{ name: 'look', args: {} }] }, { text: 'Seen.' }]);
+  const toolbox = toolboxOf({ look: { readOnly: true, run: async () => textResult('x') } });
+  const ports = portsOf({ router: routerOf(brain), toolbox });
+  expect(await runTurn(inputOf({ private: true }), ports, live())).toBe('done');
+  expect(toolbox.ran).toEqual(['look']);
+});
+
 test('a model cannot choose the id of a call, and so cannot reuse an earlier yes', async () => {
   const brain = scriptedBrain([{ calls: [{ name: 'pay', args: {} }] }, { text: 'Paid.' }]);
   const toolbox = toolboxOf({ pay: { run: async () => textResult('paid') } });
@@ -231,6 +239,19 @@ describe('a limit', () => {
     const limits = { ...LIMITS, steps: 100, calls: 100, ...limit };
     expect(await runTurn(inputOf({ limits }), ports, live())).toBe('paused');
     expect(notice(ports.journal.parts())).toMatchObject({ code, action: 'continue' });
+  });
+
+  test('on calls holds back a step that asks for too many at once', async () => {
+    const many = Array.from({ length: 5 }, (_, n) => ({ name: 'look', args: { n } }));
+    const brain = scriptedBrain([{ calls: many }, { text: 'Done.' }]);
+    const box = toolbox();
+    const ports = portsOf({ router: routerOf(brain), toolbox: box });
+    const limits = { ...LIMITS, calls: 4 };
+    expect(await runTurn(inputOf({ limits }), ports, live())).toBe('paused');
+    expect(notice(ports.journal.parts())?.code).toBe('limit-calls');
+    expect(box.ran).toEqual([]);
+    expect(await runTurn(inputOf({ limits }), ports, live())).toBe('done');
+    expect(box.ran).toHaveLength(5);
   });
 
   test('gives a fresh measure when the person continues', async () => {

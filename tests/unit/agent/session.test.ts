@@ -217,7 +217,7 @@ describe('a session', () => {
 
   test('tells of a full phone in the middle of an answer and keeps the words on the screen', async () => {
     const { open, store } = await world();
-    const session = await open([{ text: 'Some words' }]);
+    const session = await open([{ text: 'Some words' }, { text: 'All of them' }]);
     const putPart = store.messages.putPart;
     Object.assign(store.messages, {
       putPart: async (...input: Parameters<typeof putPart>) => {
@@ -230,6 +230,87 @@ describe('a session', () => {
     const last = session.view().messages.at(-1);
     expect(last?.parts.at(-1)).toMatchObject({ kind: 'notice', code: 'storage-full' });
     expect(words(session)[1]).toBe('Some words');
+
+    // What found no room leaves no gap: going on, each part has the place that a reload gives it.
+    Object.assign(store.messages, { putPart });
+    await session.resume();
+    await until(session, idle);
+    const again = await open();
+    expect(again.view().messages).toEqual(session.view().messages);
+    expect(words(again)[1]).toBe('Some wordsAll of them');
+  });
+
+  test('regenerates once where the button is tapped twice', async () => {
+    const { open } = await world();
+    const session = await open([{ text: 'First.' }, { text: 'Second.' }, { text: 'Third.' }]);
+    await session.send('Ask');
+    await until(session, idle);
+    await Promise.all([session.regenerate(), session.regenerate()]);
+    await until(session, (it) => idle(it) && words(it)[1] === 'Second.');
+    expect(words(session)).toEqual(['Ask', 'Second.']);
+    expect(words(await open())).toEqual(['Ask', 'Second.']);
+  });
+
+  test('does not drop an answer that another tab is at work on', async () => {
+    const { open, otherTab } = await world();
+    const owner = await open([{ hang: true, text: 'Working' }]);
+    await owner.send('first');
+    await until(owner, (it) => it.view().activity.kind === 'writing');
+    await otherTab();
+    const other = await open([{ text: 'Never.' }]);
+    await other.regenerate();
+    expect(words(other)).toEqual(['first', 'Working']);
+    owner.stop();
+    await until(other, (it) => it.view().activity.kind === 'idle');
+  });
+
+  test('takes out the queued message that was meant, whatever another tab did meanwhile', async () => {
+    const { open, store } = await world();
+    const session = await open([{ hang: true, text: 'Thinking' }]);
+    await session.send('first');
+    await until(session, (it) => it.view().activity.kind === 'writing');
+    await session.send('second');
+    await session.send('third');
+    // Sent meanwhile, and one added: this tab has not heard of it.
+    const taking = session.unqueue(1);
+    await store.conversations.update('c1', (old) => ({ ...old, queue: [...old.queue, 'fourth'] }));
+    expect(await taking).toBe(true);
+    expect((await store.conversations.get('c1'))?.queue).toEqual(['second', 'fourth']);
+    expect(await session.unqueue(7)).toBe(false);
+    session.stop();
+    await until(session, (it) => it.view().activity.kind === 'idle');
+  });
+
+  test('sends words that were queued for another tab after its last look', async () => {
+    const { open, locks, otherTab } = await world();
+    const owner = await open([{ text: 'One.' }]);
+    await owner.send('first');
+    await until(owner, idle);
+    owner.close();
+    let release = (): void => undefined;
+    const holding = locks.tryRun('deft-turn-c1', () => new Promise((done) => (release = done)));
+    await otherTab();
+    const other = await open([{ text: 'Two.' }]);
+    expect(other.view().activity.kind).toBe('elsewhere');
+    await other.send('second');
+    release();
+    await holding;
+    await until(other, (it) => idle(it) && it.view().messages.length === 4);
+    expect(words(other)).toEqual(['first', 'One.', 'second', 'Two.']);
+  });
+
+  test('offers to go on where a killed tab left words in the queue', async () => {
+    const { open, store } = await world();
+    const dead = await open([{ text: 'One.' }]);
+    await dead.send('first');
+    await until(dead, idle);
+    dead.close();
+    await store.conversations.update('c1', (old) => ({ ...old, queue: ['second'] }));
+    const session = await open([{ text: 'Two.' }]);
+    expect(session.view().interrupted).toBe(true);
+    await session.resume();
+    await until(session, (it) => idle(it) && it.view().messages.length === 4);
+    expect(words(session)).toEqual(['first', 'One.', 'second', 'Two.']);
   });
 
   test('regenerates the last answer and keeps the question', async () => {

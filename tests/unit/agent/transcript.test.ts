@@ -54,6 +54,15 @@ describe('what a model reads of a turn', () => {
     }
   });
 
+  test('never says of a call that was sent that it was not run', () => {
+    const [, answer] = turnMessages(
+      [call(1, { state: 'running', outcome: undefined }), end(1, 'calls')],
+      resultText,
+      100,
+    );
+    expect(answer).toMatchObject({ role: 'tool', text: expect.stringContaining('unknown') });
+  });
+
   test('keeps what the person saw of a stopped answer in later turns only', () => {
     const parts = [text(1, 'So far'), end(1, 'aborted')];
     expect(turnMessages(parts, resultText, 100)).toEqual([]);

@@ -235,7 +235,9 @@ describe('a call that takes long', () => {
   });
 
   it('goes on as long as it says how far it is', async () => {
-    const { host, id } = await legacy({}, { limits: { call: 1_500, ceiling: 60_000 } });
+    // Longer than an unused connection is kept.
+    const limits = { call: 1_500, ceiling: 60_000 };
+    const { host, id } = await legacy({}, { limits, idleMs: 1_500 });
     const steps: number[] = [];
     const outcome = await host.callTool(
       toolOf(id, 'slow', { readOnly: true }),

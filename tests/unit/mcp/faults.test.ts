@@ -159,6 +159,16 @@ describe('adding a server that', () => {
     expect(JSON.stringify(added)).not.toContain('sk-secret');
   });
 
+  it('repeats a secret of its address does not get it into the error, without a key either', async () => {
+    const broken = await started(
+      startBroken({ fault: status(400, { body: 'what is sk-secret-2' }) }),
+    );
+    const { host } = await newHost();
+    const added = await host.add({ url: `${broken.url}?token=sk-secret-2` });
+    expect(added.ok ? '' : added.error.detail).toContain('•••');
+    expect(JSON.stringify(added)).not.toContain('sk-secret');
+  });
+
   it('sends elsewhere does not get the key there', async () => {
     const elsewhere: unknown[] = [];
     const travel = await started(
