@@ -18,7 +18,15 @@ const fromEnd = (): number => {
   const { scrollHeight, clientHeight, scrollTop } = scroller();
   return Math.round(scrollHeight - clientHeight - scrollTop);
 };
-const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);
+/** After a frame is laid out, as it is painted. */
+const frame = (): Promise<void> =>
+  new Promise((resolve) =>
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => resolve();
+      port2.postMessage(null);
+    }),
+  );
 
 /** Lets an answer grow word by word, a frame each. */
 async function stream(
