@@ -1,0 +1,206 @@
+/** The screens that are not a conversation, on the built app with real servers behind them. */
+import { readFile } from 'node:fs/promises';
+import { startBroken } from '../servers/broken.ts';
+import {
+  addCloud,
+  chooseMode,
+  connectDemo,
+  expect,
+  messages,
+  newConversation,
+  say,
+  test,
+  turnEnded,
+} from './stack.ts';
+
+test('the offer to install comes after the first useful answer, and never again once it was closed', async ({
+  stack: { page, cloud },
+}) => {
+  const offer = page.getByRole('region', { name: 'Install Deft' });
+  await addCloud(page, cloud);
+  await newConversation(page);
+  await chooseMode(page, 'Cloud');
+  await expect(offer).toBeHidden();
+  await say(page, 'Hello');
+  await turnEnded(page);
+  await expect(offer.getByRole('button', { name: 'Install' })).toBeVisible();
+  await offer.getByRole('button', { name: 'Not now' }).click();
+  await page.reload();
+  await say(page, 'Hello again');
+  await expect(messages(page).getByText('Hello again')).toBeVisible();
+  await turnEnded(page);
+  await expect(offer).toBeHidden();
+});
+
+test('the browser is asked to keep the data, and its answer is shown', async ({
+  stack: { page, context, app },
+}) => {
+  await page.goto('/settings');
+  const ask = page.getByRole('button', { name: 'Ask the browser to keep it' });
+  await ask.click();
+  await expect(page.getByText(/The browser may clear this data/)).toBeVisible();
+
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('Browser.grantPermissions', { permissions: ['durableStorage'], origin: app.url });
+  await ask.click();
+  await expect(page.getByText('The browser keeps this data until you delete it.')).toBeVisible();
+  await expect(ask).toBeHidden();
+});
+
+test('a server that cannot be added gets a sentence, and what was typed stays', async ({
+  stack: { page, app },
+}) => {
+  const deaf = await startBroken({
+    fault: { kind: 'hang' },
+    times: 0,
+    headers: { 'access-control-allow-origin': null },
+  });
+  try {
+    await page.goto('/servers');
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Add a server' });
+    const address = sheet.getByLabel('Address');
+    const alert = sheet.getByRole('alert');
+    for (const [typed, sentence] of [
+      ['not an address', /address/i],
+      ['http://127.0.0.1:9/mcp', /answer|reach/i],
+      [`${app.url}/models/none`, /./],
+      [deaf.url, /web pages|browser|CORS/i],
+    ] as const) {
+      await address.fill(typed);
+      await sheet.getByRole('button', { name: 'Connect' }).click();
+      await expect(sheet.getByRole('button', { name: 'Connect', exact: true })).toBeEnabled();
+      await expect(alert.first(), typed).toContainText(sentence);
+      await expect(address).toHaveValue(typed);
+    }
+  } finally {
+    await deaf.close();
+  }
+});
+
+test('a tool is turned off, a server renamed and removed, and all of it is kept', async ({
+  stack: { page },
+}) => {
+  await connectDemo(page);
+  await page.goto('/servers');
+  await page.getByRole('link', { name: /Travel demo/ }).click();
+  const tool = page.getByRole('switch', { name: 'Itinerary', exact: true });
+  await expect(tool).toBeChecked();
+  await tool.click();
+  await page.reload();
+  await expect(tool).not.toBeChecked();
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Trips');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Trips' })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Remove this server' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
+  await page.getByRole('button', { name: 'Remove this server' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Servers' })).toBeVisible();
+  await expect(page.getByText('Trips')).toBeHidden();
+  await page.reload();
+  await expect(page.getByRole('button', { name: 'Connect', exact: true })).toBeVisible();
+});
+
+test('a key that is refused is not stored, and one that works is', async ({
+  stack: { page, cloud },
+}) => {
+  await page.goto('/cloud');
+  await page.getByRole('button', { name: /^Other/ }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByLabel(/^Key/).fill('bad-key-1234567890');
+  await sheet.getByLabel('Model').fill('strong');
+  await sheet.getByLabel('Address').fill(`${cloud.url}/v1`);
+  await sheet.getByRole('button', { name: 'Try and add' }).click();
+  await expect(sheet.getByRole('alert')).toContainText(/key/i);
+  await expect(sheet).not.toContainText('bad-key-1234567890');
+  await expect(sheet.getByLabel('Model')).toHaveValue('strong');
+  await page.reload();
+  await expect(page.getByRole('radio')).toHaveCount(0);
+
+  await addCloud(page, cloud);
+  await page.reload();
+  await expect(page.getByRole('radio')).toBeChecked();
+  await page.getByRole('button', { name: /^Remove/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+  await expect(page.getByRole('radio')).toHaveCount(0);
+});
+
+test('a sign-in that was declined says so, and its address is not kept', async ({
+  stack: { page },
+}) => {
+  await page.goto('/cloud?error=access_denied&state=unknown');
+  await expect(page.getByRole('alert')).toBeVisible();
+  expect(new URL(page.url()).search).toBe('');
+});
+
+test('conversations are found, renamed, pinned and deleted', async ({ stack: { page, cloud } }) => {
+  await addCloud(page, cloud);
+  for (const words of ['Names for a sailing boat', 'What is compound interest']) {
+    await newConversation(page);
+    await chooseMode(page, 'Cloud');
+    await say(page, words);
+    await turnEnded(page);
+  }
+  await page.goto('/chats');
+  const links = page.getByRole('main').getByRole('link');
+  await expect(links).toHaveCount(2);
+  await page.getByLabel('Search conversations').fill('BOAT');
+  await expect(links).toHaveCount(1);
+  await expect(links.first()).toContainText('sailing boat');
+  await page.getByLabel('Search conversations').fill('zeppelin');
+  await expect(page.getByText('Nothing found')).toBeVisible();
+  await page.getByLabel('Search conversations').fill('');
+
+  await page.getByRole('button', { name: /^More about Names/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await page.getByLabel('Title').fill('Boat');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('button', { name: 'More about Boat' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Pin to the top' }).click();
+  await expect(page.getByRole('heading', { name: 'Pinned' })).toBeVisible();
+  await page.getByRole('button', { name: 'More about Boat' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page
+    .getByRole('dialog', { name: /^Delete/ })
+    .getByRole('button', { name: 'Delete' })
+    .click();
+  await expect(links).toHaveCount(1);
+  await page.reload();
+  await expect(links).toHaveCount(1);
+});
+
+test('everything goes into a file without its keys and comes back, and a broken file changes nothing', async ({
+  stack: { page, cloud },
+}) => {
+  await addCloud(page, cloud);
+  await page.goto('/share?text=A+draft+to+be+kept');
+  await page.waitForURL('**/c/*');
+  await page.goto('/settings');
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save everything to a file' }).click();
+  const file = await (await saving).path();
+  const text = await readFile(file, 'utf8');
+  expect(text).toContain('A draft to be kept');
+  expect(text).not.toContain('sk-test-key-1234567890');
+
+  const input = page.getByLabel('Backup file');
+  await input.setInputFiles({
+    name: 'broken.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(text.slice(0, -20)),
+  });
+  await expect(page.getByRole('alert')).toBeVisible();
+  await input.setInputFiles(file);
+  await expect(page.getByText(/Brought in .* were here already/)).toBeVisible();
+});
+
+test('the theme that was chosen is there at the next start', async ({ stack: { page } }) => {
+  await page.goto('/settings');
+  await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.reload();
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+});
