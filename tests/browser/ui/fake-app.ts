@@ -312,6 +312,8 @@ export function fakeApp(
       async dismiss() {},
       ics: async () => null,
       subscribe: never,
+      watch: never,
+      watch: never,
     },
     archive: { export: unused, import: unused },
     storage: { estimate: async () => ({ used: 0, quota: 1 }), persist: async () => false },
