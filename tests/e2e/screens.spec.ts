@@ -204,3 +204,50 @@ test('the theme that was chosen is there at the next start', async ({ stack: { p
   await page.reload();
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
 });
+
+test('a reminder that is due is shown, notified where that is allowed, and done with one tap', async ({
+  stack: { page, context, app },
+}) => {
+  await context.grantPermissions(['notifications'], { origin: app.url });
+  await page.goto('/settings');
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save everything to a file' }).click();
+  const text = await readFile(await (await saving).path(), 'utf8');
+  const reminder = {
+    id: 'r1',
+    text: 'Call Ravi',
+    at: Date.now() - 60_000,
+    createdAt: Date.now() - 120_000,
+    state: 'waiting',
+  };
+  await page.getByLabel('Backup file').setInputFiles({
+    name: 'deft.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(
+      text.replace('"reminders":[]', `"reminders":[${JSON.stringify(reminder)}]`),
+    ),
+  });
+  await expect(page.getByText(/1 reminder/)).toBeVisible();
+
+  const banner = page.getByRole('region', { name: 'Call Ravi' });
+  await expect(banner).toBeVisible();
+  const shown = () =>
+    page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready;
+      return (await registration.getNotifications()).map(({ body }) => body);
+    });
+  await expect.poll(shown).toEqual(['Call Ravi']);
+
+  await banner.getByRole('link', { name: 'All reminders' }).click();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Add to calendar' }).click();
+  const calendar = await readFile(await (await saved).path(), 'utf8');
+  expect(calendar).toContain('BEGIN:VCALENDAR');
+  expect(calendar).toContain('SUMMARY:Call Ravi');
+
+  await banner.getByRole('button', { name: 'Done' }).click();
+  await expect(banner).toBeHidden();
+  await page.reload();
+  await expect(page.getByText('No reminders', { exact: true })).toBeVisible();
+});
