@@ -67,6 +67,8 @@ export interface App {
     ics(id: string): Promise<Blob | null>;
     /** Called with those that have become due while the app is open. */
     subscribe(listener: (due: readonly DueReminder[]) => void): () => void;
+    /** Called when the list changes, in any tab. */
+    watch(listener: () => void): () => void;
   };
   readonly archive: Archive;
   readonly storage: {
@@ -136,7 +138,10 @@ export async function createApp(): Promise<App> {
       subscribe: (listener) => onTopics(store, ['settings'], listener),
     },
     grants: grantsOf(store),
-    reminders: createReminders({ store }),
+    reminders: {
+      ...createReminders({ store }),
+      watch: (listener) => onTopics(store, ['reminders'], listener),
+    },
     archive: store.archive,
     storage: {
       async estimate() {

@@ -417,12 +417,12 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       const question = openQuestions().find(({ call }) => call.callId === callId);
       if (!question) return false;
       const { server, tool, pin } = question.call;
-      const first = await ports.gate.decide(
-        { callId, conversation: id, server, tool, pin },
-        answer,
-      );
-      if (!running && !(await ports.locks.held(lock))) await session.resume();
-      return first;
+      try {
+        return await ports.gate.decide({ callId, conversation: id, server, tool, pin }, answer);
+      } finally {
+        // Also where the answer stands and only its grant found no room.
+        if (!running && !(await ports.locks.held(lock))) await session.resume();
+      }
     },
     setMode: (mode) => patch({ mode }),
     setDraft: (draft) => patch({ draft }),

@@ -55,9 +55,18 @@ interface Live {
   refreshing: Promise<Refreshed> | null;
   idle: ReturnType<typeof setTimeout> | null;
   triedAt: number;
+  /** Calls under way over the connection. */
+  calls: number;
+  /** The connection is to be let go when no call is under way. */
+  stale: boolean;
 }
 
 type Refreshed = { readonly ok: true } | { readonly ok: false; readonly error: HostError };
+
+/** Runs behind what is going on; whoever looks at the server sees how it ended. */
+function behind(work: Promise<unknown>): void {
+  work.catch(() => undefined);
+}
 
 export function createHost(options: HostOptions): Host & ToolCaller {
   const { store, inPage, limits, idleMs = IDLE_MS } = options;
@@ -74,7 +83,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
 
   const stopListening = store.changes.subscribe((change) => {
     if (change.topic !== 'servers' && change.topic !== 'lists') return;
-    if (change.topic === 'servers' && change.remote) void drop(change.key);
+    if (change.topic === 'servers' && change.remote) release(change.key);
     notify();
   });
 
@@ -87,6 +96,8 @@ export function createHost(options: HostOptions): Host & ToolCaller {
         opening: null,
         refreshing: null,
         idle: null,
+        calls: 0,
+        stale: false,
         triedAt: -Infinity,
       };
       lives.set(id, live);
@@ -109,8 +120,28 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     const { connection } = live;
     live.connection = null;
     live.idle = null;
+    live.stale = false;
     if (live.status === 'connected') setStatus(id, 'idle');
     await connection?.close();
+  }
+
+  /** The same once no call is under way: a call that was cut could not say whether it ran. */
+  function release(id: string): void {
+    const live = lives.get(id);
+    if (!live?.connection) return;
+    if (live.calls > 0) live.stale = true;
+    else behind(drop(id));
+  }
+
+  async function overConnection<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const live = liveOf(id);
+    live.calls += 1;
+    try {
+      return await work();
+    } finally {
+      live.calls -= 1;
+      if (live.calls === 0 && live.stale) behind(drop(id));
+    }
   }
 
   function keep(id: string, connection: Connection): void {
@@ -123,7 +154,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
   function touch(id: string): void {
     const live = liveOf(id);
     if (live.idle) clearTimeout(live.idle);
-    live.idle = setTimeout(() => void drop(id), idleMs);
+    live.idle = setTimeout(() => release(id), idleMs);
     // Node would wait for it; browsers return a number.
     (live.idle as { unref?: () => void }).unref?.();
   }
@@ -180,7 +211,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       url,
       keyHeader: key === undefined ? null : (record.keyHeader ?? 'Authorization'),
     };
-    const onToolsChanged = () => void refresh(record.id);
+    const onToolsChanged = () => behind(refresh(record.id));
     if (!inPageServer && !online() && !isLoopback(url)) return { ok: false, error: offline(peer) };
     const carried =
       key === undefined
@@ -221,7 +252,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     const opened = await open(record, await store.vault.get(vaultName(record.id)));
     if (!opened.ok) {
       setStatus(record.id, 'failed');
-      await noteError(record.id, opened.error);
+      await noted(noteError(record.id, opened.error));
       return opened;
     }
     if (closed || lives.get(record.id) === undefined) {
@@ -229,9 +260,12 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       return { ok: false, error: internal('The server was removed.') };
     }
     keep(record.id, opened.connection);
-    await noteSuccess(record.id, opened.connection);
+    await noted(noteSuccess(record.id, opened.connection));
     return opened;
   }
+
+  /** What is only worth knowing later may not stop what is going on, e.g. where there is no room. */
+  const noted = (writing: Promise<void>): Promise<void> => writing.catch(() => undefined);
 
   async function noteError(id: string, error: HostError): Promise<void> {
     const { code, message, advice } = error;
@@ -276,7 +310,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     const opened = await connect(record);
     if (!opened.ok) return { ...opened, sessionGone: false };
     const listed = await opened.connection.list();
-    if (!listed.ok) await drop(record.id);
+    if (!listed.ok) release(record.id);
     return listed;
   }
 
@@ -342,11 +376,13 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       const opened = await unlessAborted(connectForCall(record, safe), signal);
       if (opened === 'aborted') return stopped(false);
       if (!opened.ok) return { kind: 'unavailable', ...sentence(opened.error) };
-      const end = await opened.connection.call(tool, args, signal, (progress) => {
-        // A long call is a use of the connection all the while.
-        touch(tool.server);
-        onProgress?.(progress);
-      });
+      const end = await overConnection(tool.server, () =>
+        opened.connection.call(tool, args, signal, (progress) => {
+          // A long call is a use of the connection all the while.
+          touch(tool.server);
+          onProgress?.(progress);
+        }),
+      );
       touch(tool.server);
       const broken = end.kind === 'lost' || end.kind === 'session-gone';
       if (broken) await drop(tool.server);
@@ -360,7 +396,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
         if ((await unlessAborted(sleep(pause), signal)) === 'aborted') return stopped(false);
         continue;
       }
-      if (isUnknownTool(end)) void refresh(tool.server);
+      if (isUnknownTool(end)) behind(refresh(tool.server));
       return outcomeOf(end, record.name, safe);
     }
   }
@@ -381,7 +417,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       const due = now() - liveOf(record.id).triedAt >= RENEW_PAUSE_MS;
       const reachable = online() || isLoopback(new URL(record.url));
       if (record.enabled && due && reachable && !local(record.id) && isStale(list))
-        void refresh(record.id);
+        behind(refresh(record.id));
     }
   }
 

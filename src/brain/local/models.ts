@@ -185,8 +185,9 @@ export function createModels(deps: ModelsDeps): Models {
     try {
       await fetchModel(row, signal);
     } catch (error) {
-      if (signal.aborted) await store.models.delete(row.id);
-      else await fail(row.id, faultOf(error));
+      const noting = signal.aborted ? store.models.delete(row.id) : fail(row.id, faultOf(error));
+      // Where there is no room even for that, the next look says what is here.
+      await noting.catch(() => undefined);
     }
   }
 

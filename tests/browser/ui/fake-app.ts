@@ -313,7 +313,6 @@ export function fakeApp(
       ics: async () => null,
       subscribe: never,
       watch: never,
-      watch: never,
     },
     archive: { export: unused, import: unused },
     storage: { estimate: async () => ({ used: 0, quota: 1 }), persist: async () => false },
