@@ -107,7 +107,7 @@ test('after one visit every screen opens without a network, by its address and w
   const address = page.url();
   await page.goto('/settings');
   await page.goto(address);
-  await expect(page.getByLabel('Message')).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
   expect(faults).toEqual([]);
 });
 
@@ -171,7 +171,7 @@ test('an update is offered, never forced, and loses no draft', async ({ stack })
     });
 
     await expect(banner).toBeVisible();
-    const message = page.getByLabel('Message');
+    const message = page.getByRole('textbox', { name: 'Message' });
     await message.fill('Half a sentence that is not');
     await page.reload();
     await expect(banner).toBeVisible();
@@ -205,7 +205,9 @@ test('words shared from another app wait in the composer and are sent nowhere', 
   const { page } = stack;
   await page.goto('/share?title=Trip&text=Rain+in+Goa%3F&url=https%3A%2F%2Fa.example%2Fgoa');
   await page.waitForURL('**/c/*');
-  await expect(page.getByLabel('Message')).toHaveValue('Trip\nRain in Goa?\nhttps://a.example/goa');
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue(
+    'Trip\nRain in Goa?\nhttps://a.example/goa',
+  );
 });
 
 test('"Ask by voice" says where speech goes before it listens', async ({ stack }) => {
