@@ -67,11 +67,15 @@ class Rules {
   }
 }
 
-/** The grammar of a reply. Without tools, or where none may be called, it is text alone. */
+/**
+ * The grammar of a reply. Without tools, or where none may be called, it is text alone; `opening` is
+ * what a text must begin with.
+ */
 export function replyGrammar(
   tools: readonly ToolSpec[],
   choice: ToolChoice,
   notation: Notation,
+  opening = '',
 ): string {
   const rules = new Rules(notation);
   const calls = tools.length > 0 && choice !== 'none';
@@ -79,7 +83,7 @@ export function replyGrammar(
   const starts = [...(calls ? ['block'] : []), ...(text ? ['text'] : [])];
   rules.define('root', starts.join(' | '));
   if (calls) defineBlock(rules, tools);
-  if (text) defineText(rules);
+  if (text) defineText(rules, opening);
   return rules.toString();
 }
 
@@ -87,8 +91,9 @@ export function replyGrammar(
  * Words with bounded white space between them. Code in fences is allowed, but nothing that begins
  * like a block of calls.
  */
-function defineText(rules: Rules): void {
-  rules.define('text', 'glyph piece* (gap? "`"{1,3})?');
+function defineText(rules: Rules, opening: string): void {
+  const begin = opening === '' ? '' : `${quoted(opening)} `;
+  rules.define('text', `${begin}glyph piece* (gap? "\`"{1,3})?`);
   rules.define('piece', 'gap? (glyph | fence)');
   rules.define('gap', '[ ]{1,8} | "\\n"{1,2} [ ]{0,8}');
   rules.define('glyph', '[^` \\t\\n\\r]');

@@ -40,8 +40,8 @@ export interface Dialect {
    * turn goes on, with the same tools, earlier pieces never change, so that they stay cached.
    */
   render(request: DialectRequest): GenerateRequest['prompt'];
-  /** What a reply may be. */
-  grammar(request: Pick<DialectRequest, 'tools' | 'toolChoice'>, notation: Notation): string;
+  /** What a reply to this may be. */
+  grammar(request: DialectRequest, notation: Notation): string;
   reader(request: Pick<DialectRequest, 'tools' | 'toolChoice'>): ReplyReader;
   /** Makes a text of anybody's harmless: what stands for the family's control tokens is broken up. */
   neutralise(text: string): string;

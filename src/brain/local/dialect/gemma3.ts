@@ -7,6 +7,9 @@
  * results: with those in sight the 270M model repeats the old task instead of doing the new one. The
  * clock and the tools stand in the newest turn; at the top of an earlier one they did worse.
  * A system text is left out: training knew none.
+ *
+ * After a call that failed or was refused the model says so and does no more. Left to itself it went
+ * on as if all were well: "Flight 6E 2131 is in your itinerary" after the person's no.
  */
 import type { BrainMessage, ModelCall, ToolSpec } from '../../brain.ts';
 import { replyGrammar } from '../grammar.ts';
@@ -86,9 +89,48 @@ function writeReply(
   return `${text === '' ? '' : `${text}\n`}\`\`\`tool_code\n${calls}\n\`\`\``;
 }
 
+type Result = Extract<BrainMessage, { role: 'tool' }>;
+
+/** What the model says of a failure; training taught it these words, then the error's. */
+const FAILED = 'That did not work: ';
+/** Characters of an error that are shown, up to its first sentence: long ones confuse the model. */
+const ERROR_WORDS = 120;
+
+/** Results that the model has not answered yet. */
+function unanswered(messages: readonly BrainMessage[]): Result[] {
+  const from = messages.findLastIndex((message) => message.role !== 'tool') + 1;
+  return messages.slice(from).filter((message) => message.role === 'tool');
+}
+
+/** Ids of the calls that could not be read: they did not run, and may be tried again. */
+function unreadCalls(messages: readonly BrainMessage[]): Set<string> {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []));
+  return new Set(calls.filter((call) => call.args === null).map((call) => call.id));
+}
+
+/** Whether a call that ran, or was refused, failed just now. */
+function hasFailed(messages: readonly BrainMessage[]): boolean {
+  const unread = unreadCalls(messages);
+  return unanswered(messages).some(({ isError, callId }) => isError && !unread.has(callId));
+}
+
+/** The first sentence of an error; null where the text is none in the app's own form. */
+function shortError(text: string): string | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (typeof error !== 'string') return null;
+    const sentence = error.split(/[.;](?:\s|$)/)[0] ?? error;
+    return JSON.stringify({ error: sentence.slice(0, ERROR_WORDS) });
+  } catch {
+    return null;
+  }
+}
+
 /** Results of one step are lines of one block, in the order of the calls. */
-function writeResults(results: readonly Extract<BrainMessage, { role: 'tool' }>[]): string {
-  const lines = results.map(({ text }) => fenced(text.trim()));
+function writeResults(results: readonly Result[], unread: ReadonlySet<string>): string {
+  const lines = results.map(({ text, isError, callId }) =>
+    fenced((isError && !unread.has(callId) ? shortError(text) : null) ?? text.trim()),
+  );
   return `\`\`\`tool_output\n${lines.join('\n')}\n\`\`\``;
 }
 
@@ -107,9 +149,10 @@ function render(request: DialectRequest): string[] {
     reply(neutralise(answerOf(turn)));
   }
   prompt += USER + neutralise(head(request)) + neutralise(current.user.trim()) + END;
-  let results: Extract<BrainMessage, { role: 'tool' }>[] = [];
+  const unread = unreadCalls(current.rest);
+  let results: Result[] = [];
   const close = (): void => {
-    if (results.length > 0) prompt += USER + writeResults(results) + END;
+    if (results.length > 0) prompt += USER + writeResults(results, unread) + END;
     results = [];
   };
   for (const message of current.rest) {
@@ -126,7 +169,11 @@ function render(request: DialectRequest): string[] {
 export const gemma3: Dialect = {
   stop: ['<end_of_turn>', '<start_of_turn>', '```tool_output'],
   render,
-  grammar: ({ tools, toolChoice }, notation) => replyGrammar(tools, toolChoice, notation),
+  grammar({ messages, tools, toolChoice }, notation) {
+    return toolChoice === 'auto' && hasFailed(messages)
+      ? replyGrammar(tools, 'none', notation, FAILED)
+      : replyGrammar(tools, toolChoice, notation);
+  },
   reader: ({ tools, toolChoice }) =>
     toolChoice === 'none' ? createTextReader() : createReplyReader(tools),
   neutralise,

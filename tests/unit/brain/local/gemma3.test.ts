@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BrainMessage, ModelCall } from '../../../../src/brain/brain.ts';
 import type { DialectRequest } from '../../../../src/brain/local/dialect/dialect.ts';
 import { gemma3 } from '../../../../src/brain/local/dialect/gemma3.ts';
+import { acceptor } from './accepts.ts';
 import { CLOCK, everything, getWeather, searchFlights } from './tools.ts';
 
 const user = (text: string): BrainMessage => ({ role: 'user', text });
@@ -141,6 +142,51 @@ What's the weather in Mumbai tomorrow?<end_of_turn>
       expect(after).toHaveLength(before.length + 2);
       before = after;
     }
+  });
+});
+
+describe('after a call that failed', () => {
+  const failed = (text: string, args: Record<string, unknown> | null = {}): BrainMessage[] => [
+    user('Save my flight'),
+    called(call('get_weather', args)),
+    { role: 'tool', callId: 'get_weather-1', name: 'get_weather', text, isError: true },
+  ];
+  const DOWN = '{"error":"Travel could not be reached. Check the network, then try again."}';
+  const BAD = '{"error":"get_weather: city is missing. Write city."}';
+  const allows = (messages: readonly BrainMessage[], more?: Partial<DialectRequest>) =>
+    acceptor(gemma3.grammar(request(messages, more), 'gbnf'));
+  const CALL = '```tool_code\nget_weather(city="Goa", date="today")\n```';
+
+  test.each([
+    [DOWN, '{"error":"Travel could not be reached"}'],
+    [
+      '{"error":"the user said no (too dear); do not try it again"}',
+      'the user said no (too dear)"}',
+    ],
+    ['{"error":"no connection"}', '{"error":"no connection"}'],
+    [JSON.stringify({ error: 'x'.repeat(500) }), `{"error":"${'x'.repeat(120)}"}`],
+    ['something else. Entirely.', '\nsomething else. Entirely.\n'],
+  ])('the model is shown the first sentence of %s', (text, shown) => {
+    expect(rendered(failed(text))).toContain(shown);
+    expect(rendered(failed(text))).not.toContain('Check the network');
+  });
+
+  test('it says so, and cannot say that all is well, nor call anything', () => {
+    const accepts = allows(failed(DOWN));
+    expect(accepts('That did not work: Travel could not be reached.')).toBe(true);
+    expect(accepts('Flight 6E 2131 is in your itinerary.')).toBe(false);
+    expect(accepts(CALL)).toBe(false);
+  });
+
+  test('but where the call could not be read, it is shown why and may try again', () => {
+    expect(rendered(failed(BAD, null))).toContain(BAD);
+    expect(allows(failed(BAD, null))(CALL)).toBe(true);
+  });
+
+  test('and the next turn is free again', () => {
+    const later = [...failed(DOWN), said('That did not work: no connection.'), user('Again')];
+    expect(allows(later)(CALL)).toBe(true);
+    expect(allows(failed(DOWN), { toolChoice: 'required' })(CALL)).toBe(true);
   });
 });
 
