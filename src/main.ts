@@ -5,9 +5,11 @@ import App from './ui/App.svelte';
 import { watchInstall } from './ui/shell/install.svelte.ts';
 import { registerServiceWorker } from './ui/shell/service-worker.ts';
 import StartFailed from './ui/StartFailed.svelte';
+import { recallTheme } from './ui/theme.ts';
 
 const target = document.getElementById('app') ?? document.body;
 
+recallTheme();
 watchInstall();
 
 try {
