@@ -4,8 +4,8 @@
  * so opening, closing and navigating may happen in any order.
  */
 
-/** Called when the person goes back: the overlay is to close itself. */
-type Close = () => void;
+/** Called when the person goes back, or leaves for another screen: the overlay is to close itself. */
+type Close = (why: 'back' | 'left') => void;
 
 const stack: Close[] = [];
 const waiting: (() => void)[] = [];
@@ -33,7 +33,7 @@ function settle(): void {
 
 addEventListener('popstate', () => {
   if (travelling) travelling = false;
-  else while (stack.length > depth()) stack.pop()?.();
+  else while (stack.length > depth()) stack.pop()?.('back');
   settle();
 });
 
@@ -51,7 +51,7 @@ export function pushOverlay(close: Close): () => void {
 
 /** Closes all overlays; `then` runs once the history stands where it stood before them. */
 export function closeOverlays(then: () => void): void {
-  while (stack.length > 0) stack.pop()?.();
+  while (stack.length > 0) stack.pop()?.('left');
   waiting.push(then);
   settle();
 }

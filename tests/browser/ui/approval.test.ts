@@ -1,6 +1,7 @@
 /** The question before a tool runs: nothing hidden, no yes by accident, every way out is a no. */
 import { expect, test } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
+import { navigate } from '../../../src/ui/router.ts';
 import type { FakeSession } from './fake-app.ts';
 import { call, fakeSession, message, question, said } from './fake-app.ts';
 import { showConversation } from './render.ts';
@@ -173,4 +174,14 @@ test('a question found after a restart is asked, not passed over', async () => {
   await armed();
   await button('Allow once').click();
   expect(answers(session)).toHaveLength(1);
+});
+
+test('going to another screen answers nothing', async () => {
+  const home = location.pathname + location.search;
+  const { session } = await showConversation(ask(booking('q1')));
+  await expect.element(page.getByRole('dialog')).toBeVisible();
+  navigate('/servers');
+  await expect.poll(() => location.pathname).toBe('/servers');
+  expect(answers(session)).toEqual([]);
+  history.replaceState(null, '', home);
 });
