@@ -1,8 +1,7 @@
 /**
  * `npm run screenshots`: every screen of the built app, at phone and desktop size, light and dark,
- * into docs/screenshots/ (those of the README and of the manifest among them).
+ * into docs/screenshots/, those of the README among them.
  */
-import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import {
@@ -21,8 +20,6 @@ import {
 } from '../tests/e2e/stack.ts';
 
 const OUT = path.resolve('docs/screenshots');
-/** Chromium names these in its install dialog. */
-const MANIFEST = path.resolve('public/screenshots');
 
 async function still(page: Page): Promise<void> {
   await page.evaluate(async () => {
@@ -80,7 +77,3 @@ for (const [sizeName, size] of [
     }
     await stack.close();
   }
-
-await mkdir(MANIFEST, { recursive: true });
-await copyFile(path.join(OUT, 'travel-phone-light.png'), path.join(MANIFEST, 'narrow.png'));
-await copyFile(path.join(OUT, 'travel-wide-light.png'), path.join(MANIFEST, 'wide.png'));
