@@ -100,7 +100,7 @@ test('of an answer of ten thousand words only what is in sight is in the page', 
   expect(root.textContent).not.toContain('Block 0.');
   scroller().scrollTop = 0;
   await expect.element(page.getByText(/^Please/)).toBeVisible();
-  expect(root.querySelectorAll('h2.visually-hidden').length).toBe(2);
+  expect(root.querySelectorAll('.scroller h2').length).toBe(2);
 });
 
 test('a growing answer stays at the end over the pieces that it is drawn in', async () => {
