@@ -335,7 +335,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   };
 
   const interrupted = (): boolean => {
-    if (running || activity.kind === 'elsewhere') return false;
+    if (running || activity.kind !== 'idle') return false;
     return unanswered() || last()?.message.state === 'running' || waiting();
   };
 
@@ -355,6 +355,31 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     if (change.topic === 'messages' && change.remote) void reload();
   });
 
+  const setActivity = (next: Activity): void => {
+    activity = next;
+    changed();
+  };
+
+  /** Stores the person's words, as a message or in the queue, and starts what is due. */
+  const take = async (text: string, options: SendOptions): Promise<void> => {
+    // Another tab may have begun a turn of which this one has not heard yet.
+    const busy = running !== null || (await ports.locks.held(lock));
+    if (busy || conversation.queue.length > 0) {
+      await store.conversations.update(id, (old) => ({
+        ...old,
+        draft: '',
+        queue: [...old.queue, text],
+      }));
+      await reload();
+      if (activity.kind !== 'elsewhere') start('queue', {});
+      return;
+    }
+    const title = conversation.title || titleOf(text);
+    await addMessage('user', 'done', [{ kind: 'text', step: 0, text }]);
+    await patch({ title, draft: '', updatedAt: ports.clock() });
+    start('new', options);
+  };
+
   const session: Session = {
     view() {
       current ??= {
@@ -371,23 +396,14 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       return () => listeners.delete(listener);
     },
     send(text, options = {}) {
+      // At work from the tap on, not only once the words are durable.
+      if (activity.kind === 'idle') setActivity({ kind: 'routing' });
       return inOrder(async () => {
-        // Another tab may have begun a turn of which this one has not heard yet.
-        const busy = running !== null || (await ports.locks.held(lock));
-        if (busy || conversation.queue.length > 0) {
-          await store.conversations.update(id, (old) => ({
-            ...old,
-            draft: '',
-            queue: [...old.queue, text],
-          }));
-          await reload();
-          if (activity.kind !== 'elsewhere') start('queue', {});
-          return;
+        try {
+          await take(text, options);
+        } finally {
+          if (!running && activity.kind === 'routing') setActivity(IDLE);
         }
-        const title = conversation.title || titleOf(text);
-        await addMessage('user', 'done', [{ kind: 'text', step: 0, text }]);
-        await patch({ title, draft: '', updatedAt: ports.clock() });
-        start('new', options);
       });
     },
     async unqueue(index) {

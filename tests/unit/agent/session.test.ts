@@ -111,6 +111,18 @@ describe('a session', () => {
     expect(again.view().messages.map(({ message }) => message.state)).toEqual(['done', 'done']);
   });
 
+  test('is at work from the tap on, and never looks cut off while it is', async () => {
+    const { open } = await world();
+    const session = await open([{ text: 'Hello back.' }]);
+    const seen: boolean[] = [];
+    session.subscribe((view) => seen.push(view.interrupted));
+    const sent = session.send('Hello there');
+    expect(session.view().activity.kind).toBe('routing');
+    await sent;
+    await until(session, (it) => idle(it) && it.view().messages.length === 2);
+    expect(seen).not.toContain(true);
+  });
+
   test('queues words sent during a turn and answers them in order', async () => {
     const { open } = await world();
     const session = await open([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }]);
