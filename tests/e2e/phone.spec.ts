@@ -81,7 +81,9 @@ for (const { name, runsOn } of ENGINES)
     await chooseMode(page, 'Phone');
     await say(page, 'What is the weather in Goa tomorrow?');
     await turnEnded(page, SLOW_STEP);
-    await expect(messages(page).getByText('Could not be reached').first()).toBeVisible();
+    await expect(messages(page).getByText('Could not be reached').first()).toBeVisible({
+      timeout: SLOW_STEP,
+    });
     await expect(
       messages(page)
         .getByText(/did not work|cannot|could not|network/i)
