@@ -61,7 +61,7 @@ async function warmRounds(context: BrowserContext, origin: string): Promise<numb
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const page = await context.newPage();
-    times.push(await timeToSee(page, `${origin}${conversation}`, '[aria-label="Messages"] li'));
+    times.push(await timeToSee(page, `${origin}${conversation}`, '[aria-label="Messages"] p'));
     await page.close();
   }
   return times;
