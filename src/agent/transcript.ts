@@ -86,7 +86,8 @@ export function turnMessages(
   maxChars: number,
 ): BrainMessage[] {
   const messages: BrainMessage[] = [];
-  for (const step of stepsOf(parts)) {
+  const steps = stepsOf(parts);
+  for (const step of steps) {
     if (step.end === null || step.end === 'error' || step.end === 'aborted') continue;
     if (step.text === '' && step.calls.length === 0) continue;
     if (messages.at(-1)?.role === 'assistant') messages.push({ role: 'user', text: GO_ON });
@@ -94,8 +95,7 @@ export function turnMessages(
     for (const call of step.calls) messages.push(answerTo(call, resultText, maxChars));
   }
   if (messages.at(-1)?.role === 'assistant') {
-    const last = stepsOf(parts).at(-1);
-    if (last?.end === 'length') messages.push({ role: 'user', text: GO_ON });
+    if (steps.at(-1)?.end === 'length') messages.push({ role: 'user', text: GO_ON });
   }
   return messages;
 }
