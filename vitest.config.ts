@@ -8,6 +8,18 @@ import { CHROMIUM_FLAGS, findChromium } from './tools/chromium.ts';
 import { wllama } from './tools/vite-wllama.ts';
 
 const executablePath = findChromium();
+const languages = [
+  'bash',
+  'css',
+  'javascript',
+  'json',
+  'kotlin',
+  'python',
+  'sql',
+  'typescript',
+  'xml',
+  'yaml',
+];
 
 export default defineConfig({
   test: {
@@ -24,9 +36,23 @@ export default defineConfig({
         plugins: [svelte(), wllama()],
         worker: { format: 'es', plugins: () => [wllama()] },
         optimizeDeps: {
-          // All that tests import, workers included: what is found later would reload the page.
-          entries: ['src/main.ts', 'src/**/*.worker.ts', 'tests/browser/**/*.test.ts'],
-          include: ['@cfworker/json-schema', '@modelcontextprotocol/client', 'chrono-node/en'],
+          // Nothing is looked for while tests run: what was found then would load Svelte twice.
+          noDiscovery: true,
+          include: [
+            '@cfworker/json-schema',
+            '@mlc-ai/web-llm',
+            '@modelcontextprotocol/client',
+            '@wllama/wllama',
+            'chrono-node/en',
+            'eventsource-parser',
+            'highlight.js/lib/core',
+            ...languages.map((name) => `highlight.js/lib/languages/${name}`),
+            'idb',
+            'marked',
+            'remend',
+            'virtua/svelte',
+            'zod/v4/core',
+          ],
         },
         test: {
           name: 'browser',

@@ -3,13 +3,16 @@ import type { Brain } from '../brain.ts';
 
 export type EngineName = 'webllm' | 'wllama';
 
+/** Whose language a model speaks: which file of `dialect/` renders for it and reads it. */
+export type Family = 'gemma3' | 'functiongemma' | 'gemma4' | 'qwen3' | 'llama3' | 'chatml';
+
 /** One model on one engine; a row of the catalogue or of `models/index.json` beside the app. */
 export interface CatalogueRow {
   /** Stable id, e.g. `gemma3-270m-tools.webllm`. */
   readonly id: string;
   readonly label: string;
   readonly engine: EngineName;
-  readonly family: 'gemma3';
+  readonly family: Family;
   /** One line: what it is good at, where it comes from. */
   readonly note: string;
   /** Files to fetch, relative to `base`; bytes and SHA-256 (hex) where known. */
@@ -21,6 +24,26 @@ export interface CatalogueRow {
   readonly maxTools: number;
   /** Bytes of memory needed to run it, about. */
   readonly memory: number;
+  /** How its weights are packed, e.g. `q4f16_1` or `Q8_0`. */
+  readonly quantisation?: string;
+  /** Smaller windows that it may be loaded with, in tokens, largest first. */
+  readonly contexts?: readonly number[];
+  /** Bytes that each token of the window takes in memory, beside the weights. */
+  readonly kvBytesPerToken?: number;
+  /** WebGPU features that it needs, e.g. `shader-f16`. */
+  readonly features?: readonly string[];
+  /** Bytes of its largest single GPU buffer. */
+  readonly largestBuffer?: number;
+  /** What its makers advise for sampling; default: greedy. */
+  readonly sampling?: Sampling;
+  /** It may think before it answers. */
+  readonly thinking?: boolean;
+  /** It can be shown images. */
+  readonly images?: boolean;
+  /** WebLLM: absolute address of its library, where that is not one of `files`. */
+  readonly library?: string;
+  /** WebLLM: entries of its configuration that are wrong as published, with what they should be. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
   /** Served from beside the app. */
   readonly beside: boolean;
 }
