@@ -7,7 +7,7 @@
  */
 import type { Brain, BrainEvent, BrainRequest, BrainUsage, ToolSpec } from '../brain.ts';
 import type { Dialect, ReplyEvent, ReplyReader } from './dialect/dialect.ts';
-import { gemma3 } from './dialect/gemma3.ts';
+import { DIALECTS } from './dialect/families.ts';
 import { Channel } from './engines/channel.ts';
 import { EngineError } from './errors.ts';
 import type { Notation } from './grammar.ts';
@@ -24,7 +24,6 @@ import type {
   LocalEngine,
 } from './types.ts';
 
-const DIALECTS: Readonly<Record<CatalogueRow['family'], Dialect>> = { gemma3 };
 const NOTATIONS: Readonly<Record<EngineName, Notation>> = { webllm: 'ebnf', wllama: 'gbnf' };
 
 export interface LocalBrainOptions {
