@@ -1,5 +1,6 @@
 /** What the phone's models show the rest of the app: catalogue rows, their state, the engines. */
 import type { Brain } from '../brain.ts';
+import type { DownloadFaultKind } from './download-faults.ts';
 
 export type EngineName = 'webllm' | 'wllama';
 
@@ -17,6 +18,8 @@ export interface CatalogueRow {
   readonly note: string;
   /** Files to fetch, relative to `base`; bytes and SHA-256 (hex) where known. */
   readonly files: readonly { path: string; bytes?: number; sha256?: string }[];
+  /** Bytes of all files together, about, where `files` does not name all of them. */
+  readonly bytes?: number;
   /** Absolute URL of the folder that holds the files, with a trailing slash. */
   readonly base: string;
   readonly licence: { readonly name: string; readonly url: string };
@@ -56,10 +59,24 @@ export type ModelStatus =
       readonly total: number;
       readonly bytesPerSecond: number;
     }
+  | {
+      /** A download that was begun and waits: for the person, or for the network. */
+      readonly kind: 'paused';
+      readonly received: number;
+      readonly total: number;
+      /** Why it waits and what makes it go on, as a sentence; none where the person paused it. */
+      readonly reason?: string;
+    }
   | { readonly kind: 'ready' }
   | { readonly kind: 'loading'; readonly fraction: number | null }
   | { readonly kind: 'warm' }
-  | { readonly kind: 'failed'; readonly message: string; readonly advice: string };
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      readonly advice: string;
+      /** What kind of fault, where it was one of downloading or storing. */
+      readonly fault?: DownloadFaultKind;
+    };
 
 export interface ModelView {
   readonly row: CatalogueRow;
@@ -68,6 +85,8 @@ export interface ModelView {
   readonly stored: number;
   /** Set where this browser cannot run it: why, as a sentence. */
   readonly unfit?: string;
+  /** Every file of it and of its engine was just seen to be here: it needs no network. */
+  readonly offline?: boolean;
 }
 
 /** Owns downloads, storage and the one model in memory. */
