@@ -1,19 +1,23 @@
 /**
- * The models that can be had: those that `models/index.json` beside the app lists.
+ * The list of models beside the app, `models/index.json`: fetched, checked, kept.
  *
  * Promise: the list that came last is kept, and is there at once and without a network.
  */
-import type { GpuReport } from './engines/gpu.ts';
-import { gpuUnfit } from './engines/gpu.ts';
-import { inWords } from './download-faults.ts';
-import type { CatalogueRow, EngineName } from './types.ts';
+import type { CatalogueRow, EngineName, Family, Sampling } from './types.ts';
 
 const KEPT = 'deft-catalogue';
 /** Milliseconds after which a host that does not answer is not waited for. */
 const PATIENCE = 5_000;
 
 const ENGINES: ReadonlySet<unknown> = new Set<EngineName>(['webllm', 'wllama']);
-const FAMILIES: ReadonlySet<unknown> = new Set<CatalogueRow['family']>(['gemma3']);
+const FAMILIES: ReadonlySet<unknown> = new Set<Family>([
+  'gemma3',
+  'functiongemma',
+  'gemma4',
+  'qwen3',
+  'llama3',
+  'chatml',
+]);
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -26,8 +30,54 @@ const isFile = (value: unknown): value is CatalogueRow['files'][number] =>
 
 const isPositive = (value: unknown): value is number => Number.isFinite(value) && Number(value) > 0;
 
-/** One entry of the list as a row, or null where it is not one that this app can use. */
-function toRow(entry: unknown, index: string): CatalogueRow | null {
+const isRate = (value: unknown): boolean => Number.isFinite(value) && Number(value) >= 0;
+
+/** The sampling that a list or a person names; null where it is none. */
+export function toSampling(value: unknown): Sampling | null {
+  if (!isRecord(value)) return null;
+  const { temperature, topP, topK } = value;
+  const sound =
+    isRate(temperature) &&
+    (topP === undefined || (isPositive(topP) && topP <= 1)) &&
+    (topK === undefined || (Number.isSafeInteger(topK) && Number(topK) >= 0));
+  if (!sound) return null;
+  return {
+    temperature: Number(temperature),
+    ...(topP === undefined ? {} : { topP: Number(topP) }),
+    ...(topK === undefined ? {} : { topK: Number(topK) }),
+  };
+}
+
+/** What a row may say beyond what it must; what is not what it should be is left out. */
+function extras(entry: Record<string, unknown>, base: string): Partial<CatalogueRow> {
+  const { quantisation, contexts, kvBytesPerToken, features, largestBuffer } = entry;
+  const { thinking, images, library, overrides, approxBytes } = entry;
+  const sampling = toSampling(entry['sampling']);
+  const texts = (value: unknown): value is string[] =>
+    Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return {
+    ...(typeof quantisation === 'string' ? { quantisation } : {}),
+    ...(Array.isArray(contexts) && contexts.every(isPositive) ? { contexts } : {}),
+    ...(isPositive(kvBytesPerToken) ? { kvBytesPerToken } : {}),
+    ...(texts(features) ? { features } : {}),
+    ...(isPositive(largestBuffer) ? { largestBuffer } : {}),
+    ...(isPositive(approxBytes) ? { approxBytes } : {}),
+    ...(sampling ? { sampling } : {}),
+    ...(thinking === true ? { thinking } : {}),
+    ...(images === true ? { images } : {}),
+    ...(typeof library === 'string' && URL.canParse(library, base)
+      ? { library: new URL(library, base).href }
+      : {}),
+    ...(isRecord(overrides) ? { overrides } : {}),
+  };
+}
+
+/** One entry of a list as a row, or null where it is not one that this app can use. */
+export function toRow(
+  entry: unknown,
+  index: string,
+  from: Pick<CatalogueRow, 'beside' | 'own'> = { beside: true },
+): CatalogueRow | null {
   if (!isRecord(entry)) return null;
   const { id, label, engine, family, note, folder, files, licence } = entry;
   const { contextTokens, maxTools, memory } = entry;
@@ -36,6 +86,7 @@ function toRow(entry: unknown, index: string): CatalogueRow | null {
     typeof label === 'string' &&
     typeof note === 'string' &&
     typeof folder === 'string' &&
+    URL.canParse(folder, index) &&
     ENGINES.has(engine) &&
     FAMILIES.has(family) &&
     Array.isArray(files) &&
@@ -48,7 +99,10 @@ function toRow(entry: unknown, index: string): CatalogueRow | null {
     isPositive(maxTools) &&
     isPositive(memory);
   if (!sound) return null;
+  const base = new URL(folder, index).href;
   return {
+    ...extras(entry, base),
+    ...from,
     id,
     label,
     note,
@@ -59,12 +113,11 @@ function toRow(entry: unknown, index: string): CatalogueRow | null {
       ...(bytes === undefined ? {} : { bytes }),
       ...(sha256 === undefined ? {} : { sha256 }),
     })),
-    base: new URL(folder, index).href,
+    base,
     licence: { name: String(licence.name), url: String(licence.url) },
     contextTokens,
     maxTools,
     memory,
-    beside: true,
   };
 }
 
@@ -110,32 +163,4 @@ export async function fetchRows(index: string): Promise<CatalogueRow[] | null> {
   } catch {
     return null;
   }
-}
-
-/** What is known of this phone, for the question what it can run. */
-export interface Phone {
-  readonly gpu: GpuReport;
-  /** Why the browser cannot keep any model; undefined where it can. */
-  readonly noStorage?: string;
-  /** Bytes of memory as the browser tells them, rounded and at most 8 GiB; undefined where it does not. */
-  readonly memory?: number;
-}
-
-/** A model may take this share of the phone's memory; the rest is the system's and the browser's. */
-const SHARE = 0.5;
-
-/** Why this phone cannot run the row, as a sentence for the person; undefined where it can. */
-export function unfitness(row: CatalogueRow, phone: Phone): string | undefined {
-  if (phone.noStorage !== undefined) return phone.noStorage;
-  if (phone.memory !== undefined && row.memory > phone.memory * SHARE)
-    return `It needs about ${inWords(row.memory)} of memory, which is too much for this phone.`;
-  return row.engine === 'webllm' ? gpuUnfit(row, phone.gpu) : undefined;
-}
-
-/** Best first: what runs here before what does not, and a real GPU before the CPU. */
-export function inOrder(rows: readonly CatalogueRow[], phone: Phone): CatalogueRow[] {
-  const realGpu = phone.gpu.usable && !phone.gpu.software;
-  const rank = (row: CatalogueRow): number =>
-    (unfitness(row, phone) ? 2 : 0) + ((row.engine === 'webllm') === realGpu ? 0 : 1);
-  return rows.toSorted((a, b) => rank(a) - rank(b));
 }

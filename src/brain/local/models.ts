@@ -7,22 +7,25 @@
 import type { Brain } from '../brain.ts';
 import type { ModelRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { fetchRows, inOrder, keptRows, type Phone, unfitness } from './catalogue.ts';
-import { takeFlag } from './crash-flag.ts';
+import { fetchRows, keptRows } from './catalogue.ts';
 import { DownloadError, type DownloadFault } from './download-faults.ts';
-import { download, DOWNLOAD_LOCK, sizeOf } from './downloads.ts';
+import { download, DOWNLOAD_LOCK } from './downloads.ts';
 import { createEngine, keepEngine } from './engines/engines.ts';
-import { checkGpu, probeGpu } from './engines/gpu.ts';
+import { checkGpu } from './engines/gpu.ts';
 import { EngineError } from './errors.ts';
-import { manifests, noStorage, removeFiles, stored } from './files.ts';
-import { createMemory, type InMemory } from './memory.ts';
-import { MODEL_LOCK } from './tab-lock.ts';
-import type { CatalogueRow, Models, ModelStatus, ModelView } from './types.ts';
+import { manifests, removeFiles, stored } from './files.ts';
+import type { Phone } from './fit.ts';
+import { createLife } from './life.ts';
+import { phoneNow, readPhone } from './phone.ts';
+import { sizeOf } from './size.ts';
+import type { CatalogueRow, Models, ModelStatus, ModelView, Setback } from './types.ts';
 
 export interface ModelsDeps {
   readonly store: Pick<Store, 'models' | 'settings' | 'changes'>;
   /** Address of the list beside the app; default: `/models/index.json`. */
   readonly index?: string;
+  /** The public models that are known to run; default: `catalogue-rows.ts`. */
+  readonly publicRows?: () => Promise<readonly CatalogueRow[]>;
   /** Asks the browser to keep the data, before the first large download; see `askPersist`. */
   readonly askPersist?: () => Promise<unknown>;
 }
@@ -31,7 +34,7 @@ export interface ModelsDeps {
 const LARGE = 10e6;
 
 /** What is known of a row, apart from what is in memory. */
-type Kept = Exclude<ModelStatus, { kind: 'loading' | 'warm' }>;
+type Kept = Exclude<ModelStatus, { kind: 'loading' | 'warm' | 'generating' }>;
 
 interface Entry {
   readonly row: CatalogueRow;
@@ -39,10 +42,11 @@ interface Entry {
   readonly stored: number;
 }
 
-const DIED: Pick<DownloadFault, 'message' | 'advice'> = {
-  message: 'The browser closed while this model was being loaded, probably for want of memory.',
-  advice: 'Close other apps and tabs, then try again, or choose a smaller model.',
-};
+/** Milliseconds after which a list beside the app that was not there is looked for again. */
+const LOOK_AGAIN_MS = 4_000;
+
+const publicRows = async (): Promise<readonly CatalogueRow[]> =>
+  (await import('./catalogue-rows.ts')).PUBLIC_ROWS;
 
 export function createModels(deps: ModelsDeps): Models {
   const { store } = deps;
@@ -51,16 +55,15 @@ export function createModels(deps: ModelsDeps): Models {
   const brains = new Map<string, Brain>();
   const downloads = new Map<string, { readonly done: Promise<void>; cancel(): void }>();
   let entries = new Map<string, Entry>();
-  let inMemory: InMemory = null;
   let phone: Phone = { gpu: { usable: false, why: '' } };
+  /** When the list beside the app was last looked for in vain; null where it was found. */
+  let missedAt: number | null = null;
 
   const changed = (): void => listeners.forEach((listener) => listener());
-  const memory = createMemory({
+  const life = createLife({
+    store,
     engine: (name) => createEngine[name](),
-    onChange(state) {
-      inMemory = state;
-      changed();
-    },
+    onChange: changed,
     onAbsent: refresh,
   });
 
@@ -111,10 +114,7 @@ export function createModels(deps: ModelsDeps): Models {
 
   /** What an earlier page left behind when it was closed or killed. */
   async function tidy(): Promise<void> {
-    if (!(await held(MODEL_LOCK))) {
-      const died = takeFlag();
-      if (died) await fail(died, DIED);
-    }
+    await life.start(phone.gpu.usable ? phone.gpu.device : '');
     if (await held(DOWNLOAD_LOCK)) return;
     for (const record of await store.models.all())
       if (record.state === 'downloading') await store.models.delete(record.id);
@@ -134,22 +134,29 @@ export function createModels(deps: ModelsDeps): Models {
     await write(id, 'failed', entries.get(id)?.stored ?? 0, fault);
   }
 
+  /** The list beside the app, and after it what else can be had. */
+  async function whole(beside: readonly CatalogueRow[]): Promise<readonly CatalogueRow[]> {
+    const known = new Set(beside.map(({ id }) => id));
+    const others = await (deps.publicRows ?? publicRows)().catch(() => []);
+    return [...beside, ...others.filter(({ id }) => !known.has(id))];
+  }
+
+  async function fetchList(): Promise<readonly CatalogueRow[] | null> {
+    const rows = await fetchRows(index);
+    missedAt = rows && rows.length > 0 ? null : Date.now();
+    return rows;
+  }
+
   async function start(): Promise<void> {
-    const { deviceMemory } = navigator as { deviceMemory?: number };
-    const missing = await noStorage();
-    phone = {
-      gpu: await probeGpu(),
-      ...(missing === undefined ? {} : { noStorage: missing }),
-      ...(deviceMemory === undefined ? {} : { memory: deviceMemory * 2 ** 30 }),
-    };
-    if (missing !== undefined) return show((await fetchRows(index)) ?? []);
+    phone = await readPhone();
+    if (phone.noStorage !== undefined) return show(await whole((await fetchList()) ?? []));
     await tidy();
     const kept = await keptRows(index);
     // Where the new list cannot be had or taken, the one that was kept stays.
-    const fetched = fetchRows(index).then((rows) =>
-      rows ? take(rows).catch(() => undefined) : undefined,
+    const fetched = fetchList().then(async (rows) =>
+      rows ? take(await whole(rows)).catch(() => undefined) : undefined,
     );
-    await take(kept);
+    await take(await whole(kept));
     // The first time there is nothing to show before the list has come.
     if (kept.length === 0) await fetched;
   }
@@ -191,11 +198,8 @@ export function createModels(deps: ModelsDeps): Models {
     }
   }
 
-  function statusOf(entry: Entry): ModelStatus {
-    if (inMemory?.id !== entry.row.id) return entry.kept;
-    if (inMemory.state === 'warm') return { kind: 'warm' };
-    return { kind: 'loading', fraction: inMemory.fraction };
-  }
+  const statusOf = ({ row, kept }: Entry): ModelStatus =>
+    kept.kind === 'ready' ? (life.status(row) ?? kept) : kept;
 
   async function entryOf(id: string): Promise<Entry | undefined> {
     await started;
@@ -204,29 +208,68 @@ export function createModels(deps: ModelsDeps): Models {
 
   /** Where there was no list at the start, it may have come since. */
   async function lookAgain(): Promise<void> {
-    if (entries.size > 0 || phone.noStorage !== undefined) return;
-    const rows = await fetchRows(index);
-    if (rows && rows.length > 0 && entries.size === 0) await take(rows);
+    if (missedAt === null || phone.noStorage !== undefined) return;
+    if (entries.size > 0 && Date.now() - missedAt < LOOK_AGAIN_MS) return;
+    const beside = [...entries.values()].some(({ row }) => row.beside);
+    const rows = await fetchList();
+    if (rows && rows.length > 0 && !beside) await take(await whole(rows));
   }
 
-  return {
+  /** Bytes that running downloads still bring. */
+  const pending = (): number =>
+    [...entries.values()].reduce(
+      (sum, { kept }) =>
+        kept.kind === 'downloading' ? sum + Math.max(0, kept.total - kept.received) : sum,
+      0,
+    );
+
+  /** What is offered in place of a stored model that failed. */
+  async function setbackOf({ row, kept }: Entry): Promise<Setback | undefined> {
+    if (kept.kind !== 'ready') return undefined;
+    const { fitOf } = await import('./fit.ts');
+    const now = await phoneNow(phone, pending());
+    const able = [...entries.values()].filter((other) => {
+      const complete = other.kept.kind === 'ready';
+      const fit = fitOf(other.row, now, { stored: other.stored, complete });
+      return other.row.id === row.id ? fit.blocked !== 'phone' : fit.verdict !== 'big';
+    });
+    return life.setback(
+      row,
+      able.map((other) => other.row),
+    );
+  }
+
+  /** The row with the largest window for which there is memory and with which it has not failed. */
+  async function safe({ row, stored }: Entry): Promise<CatalogueRow> {
+    const { fitOf } = await import('./fit.ts');
+    const { window } = fitOf(row, await phoneNow(phone, pending()), { stored, complete: true });
+    return life.fitted(row, window);
+  }
+
+  const self: Models = {
     async list() {
       await started;
       await lookAgain();
-      const rows = inOrder(
-        [...entries.values()].map((entry) => entry.row),
-        phone,
+      const { fitOf, inOrder } = await import('./fit.ts');
+      const now = await phoneNow(phone, pending());
+      const found = await Promise.all(
+        [...entries.values()].map(async (entry) => ({ entry, setback: await setbackOf(entry) })),
       );
-      return rows.map((row): ModelView => {
-        const entry = entries.get(row.id)!;
-        const unfit = unfitness(row, phone);
+      const views = found.map(({ entry, setback }): ModelView => {
+        const { row, kept, stored } = entry;
+        const coming = kept.kind === 'downloading';
+        const complete = kept.kind === 'ready' || coming;
+        const fit = fitOf(row, now, { stored, complete });
         return {
           row,
+          fit,
           status: statusOf(entry),
-          stored: entry.stored,
-          ...(unfit === undefined ? {} : { unfit }),
+          stored,
+          ...(fit.blocked === 'phone' ? { unfit: fit.reason } : {}),
+          ...(setback ? { setback } : {}),
         };
       });
+      return inOrder(views, now);
     },
 
     async download(id) {
@@ -235,6 +278,7 @@ export function createModels(deps: ModelsDeps): Models {
       if (running) return running.done;
       if (!entry || phone.noStorage !== undefined) return;
       const { row } = entry;
+      await life.forgive(row);
       const stop = new AbortController();
       const done = runDownload(row, stop.signal).then(async () => {
         downloads.delete(id);
@@ -259,23 +303,45 @@ export function createModels(deps: ModelsDeps): Models {
       const running = downloads.get(id);
       running?.cancel();
       await running?.done;
-      if (inMemory?.id === id) await memory.unload();
+      await life.unload(entry.row);
       await removeFiles(entry.row);
       await store.models.delete(id);
       set(await look(entry.row));
     },
 
-    unload: () => memory.unload(),
+    unload: () => life.unload(),
+
+    async warm(id) {
+      const entry = await entryOf(id);
+      if (entry?.kept.kind === 'ready') await life.warm(await safe(entry));
+    },
+
+    async stepDown(id) {
+      const entry = await entryOf(id);
+      const next = entry && (await setbackOf(entry))?.next;
+      if (!next) return null;
+      if (next.kind !== 'cloud' && next.row.id !== id) {
+        if (entries.get(next.row.id)?.kept.kind !== 'ready') await self.download(next.row.id);
+        // What could not be fetched is no choice: the offer stands, and its card says why.
+        if (entries.get(next.row.id)?.kept.kind !== 'ready') return next;
+        await store.settings.set({ phoneModel: next.row.id });
+      }
+      await life.settle(entry.row);
+      changed();
+      return next;
+    },
 
     async brain(id) {
       const entry = await entryOf(id);
       if (entry?.kept.kind !== 'ready') return null;
       // Dialects, grammar and repair come with the first brain: no screen needs them.
       const { createLocalBrain } = await import('./brain.ts');
-      const known = brains.get(id);
+      const row = await safe(entry);
+      const key = `${id} ${row.contextTokens}`;
+      const known = brains.get(key);
       if (known) return known;
-      const brain = createLocalBrain({ row: entry.row, engine: memory.engine(entry.row) });
-      brains.set(id, brain);
+      const brain = createLocalBrain({ row, engine: life.engine(row) });
+      brains.set(key, brain);
       return brain;
     },
 
@@ -284,6 +350,7 @@ export function createModels(deps: ModelsDeps): Models {
       return () => void listeners.delete(listener);
     },
   };
+  return self;
 }
 
 function faultOf(error: unknown): Pick<DownloadFault, 'message' | 'advice'> {

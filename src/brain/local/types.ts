@@ -45,6 +45,10 @@ export interface CatalogueRow {
   readonly images?: boolean;
   /** WebLLM: absolute address of its library, where that is not one of `files`. */
   readonly library?: string;
+  /** About how many bytes its files have, where `files` does not say. */
+  readonly approxBytes?: number;
+  /** The person added it: by its address, or from a file on this phone. */
+  readonly own?: 'url' | 'file';
   /** WebLLM: entries of its configuration that are wrong as published, with what they should be. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Served from beside the app. */
@@ -82,8 +86,42 @@ export interface ModelView {
   readonly row: CatalogueRow;
   readonly status: ModelStatus;
   /** Bytes on this phone. */
+/** A choice that asks less of the phone than the one that failed. */
+export type Rung =
+  | {
+      /** context: the same with a smaller window · cpu: the same weights on the processor. */
+      readonly kind: 'context' | 'quantisation' | 'cpu' | 'smaller';
+      readonly row: CatalogueRow;
+      /** Window to load it with, in tokens. */
+      readonly contextTokens: number;
+    }
+  | { readonly kind: 'cloud' };
+
+/** A model failed on this phone in a way that would come again, and the person has not yet chosen. */
+export interface Setback {
+  /** What happened, as a sentence. */
+  readonly message: string;
+  readonly next: Rung;
+}
+
+/** How a model fits this phone: shown as "Runs well", "May be slow" or "Too big". */
+export interface Fit {
+  readonly verdict: 'well' | 'slow' | 'big';
+  /** Why, as a sentence for the person. */
+  readonly reason: string;
+  /** It cannot work: on this phone at all, or until there is room. Else the person may override. */
+  readonly blocked?: 'phone' | 'room';
+  /** What may happen where the person overrides, as sentences. */
+  readonly risk?: string;
+  /** The window that there is memory for, in tokens, where that is less than the row's own. */
+  readonly window?: number;
+  /** What to ask before a download starts: a low battery, a connection that costs. */
+  readonly asks: readonly string[];
+}
+
   readonly stored: number;
   /** Set where this browser cannot run it: why, as a sentence. */
+  readonly fit: Fit;
   readonly unfit?: string;
   /** Every file of it and of its engine was just seen to be here: it needs no network. */
   readonly offline?: boolean;

@@ -40,7 +40,12 @@ async function list(change: (row: CatalogueRow) => object = () => ({})): Promise
 
 /** What a freshly opened page makes of what is stored. */
 function open(more: Partial<ModelsDeps> = {}): Models {
-  const models = createModels({ store, index: new URL(INDEX, server).href, ...more });
+  const models = createModels({
+    store,
+    index: new URL(INDEX, server).href,
+    publicRows: async () => [],
+    ...more,
+  });
   opened.push(models);
   return models;
 }

@@ -44,7 +44,7 @@ let models: Models;
 
 beforeAll(async () => {
   store = await openStore({ name: `weights-${crypto.randomUUID()}` });
-  models = createModels({ store, index });
+  models = createModels({ store, index, publicRows: async () => [] });
 });
 afterAll(async () => {
   await models.unload();

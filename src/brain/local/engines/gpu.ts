@@ -6,6 +6,7 @@ import { EngineError } from '../errors.ts';
 import type { CatalogueRow } from '../types.ts';
 
 const MIB = 1 << 20;
+const mib = (bytes: number): string => `${Math.round(bytes / MIB)} MB`;
 
 /**
  * What WebLLM 0.2.86 asks of an adapter at the least (`detectGPUDevice` in its tvmjs); less, and it
@@ -24,6 +25,11 @@ export type GpuReport =
       /** An emulation on the CPU: right, but slower than an engine made for the CPU. */
       readonly software: boolean;
       readonly f16: boolean;
+      /** What the browser tells of the chip: the same for the same phone and driver. */
+      readonly device: string;
+      readonly features: ReadonlySet<string>;
+      /** Bytes of the largest buffer that a model can have on it. */
+      readonly largestBuffer: number;
     }
   /** Why not, as a sentence for the person. */
   | { readonly usable: false; readonly why: string };
@@ -36,6 +42,9 @@ function isSoftware(info: GPUAdapterInfo): boolean {
     )
   );
 }
+
+const deviceName = ({ vendor, architecture, device, description }: GPUAdapterInfo): string =>
+  [vendor, architecture, device, description].filter(Boolean).join(' ');
 
 /** Asks for an adapter, as WebLLM will, and looks at its limits. */
 export async function probeGpu(): Promise<GpuReport> {
@@ -60,11 +69,18 @@ export async function probeGpu(): Promise<GpuReport> {
     usable: true,
     software: isSoftware(adapter.info),
     f16: adapter.features.has('shader-f16'),
+    device: deviceName(adapter.info),
+    features: adapter.features,
+    largestBuffer: Math.min(
+      adapter.limits.maxBufferSize,
+      adapter.limits.maxStorageBufferBindingSize,
+    ),
   };
 }
 
 /** MLC names the number format in its files, e.g. `gemma3-1b-it-q4f16_1`: f16 wants shader-f16. */
 const needsF16 = (row: CatalogueRow): boolean =>
+  row.features?.includes('shader-f16') ||
   row.files.some((file) => file.path.endsWith('.wasm') && /q\df16/.test(file.path));
 
 /** Why this GPU cannot run the row, as a sentence for the person; undefined where it can. */
@@ -72,6 +88,10 @@ export function gpuUnfit(row: CatalogueRow, report: GpuReport): string | undefin
   if (!report.usable) return report.why;
   if (needsF16(row) && !report.f16)
     return 'The GPU of this phone cannot calculate in 16 bits, which this model needs.';
+  const lacks = row.features?.find((name) => !report.features.has(name));
+  if (lacks) return `The GPU of this phone lacks what this model needs (${lacks}).`;
+  if (row.largestBuffer !== undefined && row.largestBuffer > report.largestBuffer)
+    return `A part of this model is ${mib(row.largestBuffer)}, and the GPU of this phone takes ${mib(report.largestBuffer)} at a time.`;
   return undefined;
 }
 

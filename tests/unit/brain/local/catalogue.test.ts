@@ -1,19 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  inOrder,
-  parseIndex,
-  type Phone,
-  unfitness,
-} from '../../../../src/brain/local/catalogue.ts';
+import { parseIndex } from '../../../../src/brain/local/catalogue.ts';
+import { kvBytesPerToken, PUBLIC_ROWS } from '../../../../src/brain/local/catalogue-rows.ts';
 
 const INDEX = 'https://app.example/models/index.json';
 const list = readFileSync('models/gemma-tools/rows.json', 'utf8');
 const rows = parseIndex(list, INDEX)!;
-
-const GPU: Phone = { gpu: { usable: true, software: false, f16: true } };
-const SOFTWARE: Phone = { gpu: { usable: true, software: true, f16: false } };
-const NONE: Phone = { gpu: { usable: false, why: 'This browser has no WebGPU.' } };
 
 describe('the list beside the app', () => {
   test('becomes rows whose files lie in their folder', () => {
@@ -53,31 +45,85 @@ describe('the list beside the app', () => {
     expect(parseIndex('<!doctype html><title>Sign in</title>', INDEX)).toBeNull();
     expect(parseIndex('{"rows":[]}', INDEX)).toBeNull();
   });
+
+  test('may say more of a model, and what is not right of that is left out', () => {
+    const [good] = JSON.parse(list) as [Record<string, unknown>];
+    const more = {
+      quantisation: 'q4f16_1',
+      contexts: [1024],
+      kvBytesPerToken: 18432,
+      features: ['shader-f16'],
+      largestBuffer: 1e8,
+      sampling: { temperature: 1, topP: 0.95, topK: 64 },
+      thinking: true,
+      library: 'lib.wasm',
+      overrides: { sliding_window_size: -1 },
+    };
+    expect(parseIndex(JSON.stringify([{ ...good, ...more }]), INDEX)).toEqual([
+      { ...rows[0], ...more, library: 'https://app.example/models/gemma-tools/webllm/lib.wasm' },
+    ]);
+    const wrong = {
+      quantisation: 4,
+      contexts: [0],
+      kvBytesPerToken: -1,
+      features: [1],
+      largestBuffer: 'big',
+      sampling: { temperature: -1 },
+      thinking: 'yes',
+      library: 7,
+      overrides: [],
+    };
+    expect(parseIndex(JSON.stringify([{ ...good, ...wrong }]), INDEX)).toEqual([rows[0]]);
+  });
 });
 
-describe('what this phone can run', () => {
-  const [webllm, wllama] = rows as [(typeof rows)[0], (typeof rows)[0]];
-
-  test('a real GPU comes before the CPU, an emulated one after it, none at the end', () => {
-    const order = (phone: Phone): string[] => inOrder(rows, phone).map((row) => row.engine);
-    expect(order(GPU)).toEqual(['webllm', 'wllama']);
-    expect(order(SOFTWARE)).toEqual(['wllama', 'webllm']);
-    expect(order(NONE)).toEqual(['wllama', 'webllm']);
+describe('the public models', () => {
+  test('are those that are known to run, each once', () => {
+    const names = PUBLIC_ROWS.map(({ label, engine }) => `${label} (${engine})`);
+    expect(new Set(PUBLIC_ROWS.map(({ id }) => id)).size).toBe(PUBLIC_ROWS.length);
+    for (const name of [
+      'Gemma 3 1B (webllm)',
+      'Gemma 4 E2B (webllm)',
+      'Gemma 2 2B (webllm)',
+      'FunctionGemma 270M (wllama)',
+      'Gemma 3 270M (wllama)',
+      'Gemma 3 1B (wllama)',
+      'Qwen3 0.6B (webllm)',
+      'Qwen3 1.7B (webllm)',
+      'Llama 3.2 1B (webllm)',
+      'SmolLM2 360M (webllm)',
+      'SmolLM2 135M (wllama)',
+    ])
+      expect(names).toContain(name);
   });
 
-  test('is said in a sentence where it cannot', () => {
-    expect(unfitness(webllm, NONE)).toBe('This browser has no WebGPU.');
-    expect(unfitness(wllama, NONE)).toBeUndefined();
-    expect(unfitness(wllama, { ...GPU, memory: 1 * 2 ** 30 })).toMatch(
-      /^It needs about .+ of memory, which is too much for this phone\.$/,
-    );
-    expect(unfitness(wllama, { ...GPU, memory: 8 * 2 ** 30 })).toBeUndefined();
+  test('say over https where they come from, under which licence, and how large they are', () => {
+    for (const row of PUBLIC_ROWS) {
+      for (const url of [row.base, row.licence.url, ...(row.library ? [row.library] : [])])
+        expect(new URL(url).protocol).toBe('https:');
+      expect(row.approxBytes).toBeGreaterThan(1e8);
+      expect(row.memory).toBeGreaterThan(row.engine === 'wllama' ? row.approxBytes! : 0);
+      expect(row.library !== undefined).toBe(row.engine === 'webllm');
+      const smaller = row.contexts ?? [];
+      expect([row.contextTokens, ...smaller].toSorted((a, b) => b - a)).toEqual([
+        row.contextTokens,
+        ...smaller,
+      ]);
+    }
   });
 
-  test('16-bit models need a GPU that calculates in 16 bits', () => {
-    const f16 = { ...webllm, files: [{ path: 'gemma3-1b-it-q4f16_1-webgpu.wasm' }] };
-    expect(unfitness(f16, SOFTWARE)).toMatch(/16 bits/);
-    expect(unfitness(f16, GPU)).toBeUndefined();
-    expect(unfitness(webllm, SOFTWARE)).toBeUndefined();
+  test('need the GPU that their number format needs', () => {
+    for (const row of PUBLIC_ROWS.filter(({ engine }) => engine === 'webllm'))
+      expect(row.features).toEqual(row.quantisation?.includes('f16') ? ['shader-f16'] : []);
+  });
+
+  test('take the memory for a window that their architecture makes them take', () => {
+    // @mlc-ai/web-llm 0.2.86: Gemma 2 2B takes 312 MiB more with 4096 tokens than with 1024.
+    const gemma2 = PUBLIC_ROWS.find(({ label }) => label === 'Gemma 2 2B')!;
+    expect((gemma2.kvBytesPerToken! * 3072) / 2 ** 20).toBe(312);
+    expect(kvBytesPerToken({ layers: 18, kvHeads: 1, headDim: 256 }, 2)).toBe(18_432);
+    // And its largest buffer for Gemma 4 E2B (`buffer_size_required_bytes`).
+    const e2b = PUBLIC_ROWS.find(({ label }) => label === 'Gemma 4 E2B')!;
+    expect(e2b.largestBuffer).toBe(201_326_592);
   });
 });
