@@ -18,8 +18,6 @@ export interface CatalogueRow {
   readonly note: string;
   /** Files to fetch, relative to `base`; bytes and SHA-256 (hex) where known. */
   readonly files: readonly { path: string; bytes?: number; sha256?: string }[];
-  /** Bytes of all files together, about, where `files` does not name all of them. */
-  readonly bytes?: number;
   /** Absolute URL of the folder that holds the files, with a trailing slash. */
   readonly base: string;
   readonly licence: { readonly name: string; readonly url: string };
@@ -45,12 +43,12 @@ export interface CatalogueRow {
   readonly images?: boolean;
   /** WebLLM: absolute address of its library, where that is not one of `files`. */
   readonly library?: string;
+  /** WebLLM: entries of its configuration that are wrong as published, with what they should be. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
   /** About how many bytes its files have, where `files` does not say. */
   readonly approxBytes?: number;
   /** The person added it: by its address, or from a file on this phone. */
   readonly own?: 'url' | 'file';
-  /** WebLLM: entries of its configuration that are wrong as published, with what they should be. */
-  readonly overrides?: Readonly<Record<string, unknown>>;
   /** Served from beside the app. */
   readonly beside: boolean;
 }
@@ -72,8 +70,14 @@ export type ModelStatus =
       readonly reason?: string;
     }
   | { readonly kind: 'ready' }
-  | { readonly kind: 'loading'; readonly fraction: number | null }
+  | {
+      readonly kind: 'loading';
+      readonly fraction: number | null;
+      /** Another tab's model is in memory and at work: this one waits for it. */
+      readonly waiting?: boolean;
+    }
   | { readonly kind: 'warm' }
+  | { readonly kind: 'generating' }
   | {
       readonly kind: 'failed';
       readonly message: string;
@@ -82,10 +86,6 @@ export type ModelStatus =
       readonly fault?: DownloadFaultKind;
     };
 
-export interface ModelView {
-  readonly row: CatalogueRow;
-  readonly status: ModelStatus;
-  /** Bytes on this phone. */
 /** A choice that asks less of the phone than the one that failed. */
 export type Rung =
   | {
@@ -119,10 +119,16 @@ export interface Fit {
   readonly asks: readonly string[];
 }
 
+export interface ModelView {
+  readonly row: CatalogueRow;
+  readonly fit: Fit;
+  readonly status: ModelStatus;
+  /** Bytes on this phone. */
   readonly stored: number;
   /** Set where this browser cannot run it: why, as a sentence. */
-  readonly fit: Fit;
   readonly unfit?: string;
+  /** Set while `status` is a failure that has a safer choice. */
+  readonly setback?: Setback;
   /** Every file of it and of its engine was just seen to be here: it needs no network. */
   readonly offline?: boolean;
 }
@@ -137,6 +143,16 @@ export interface Models {
   remove(id: string): Promise<void>;
   /** Frees the memory; the files stay. */
   unload(): Promise<void>;
+  /**
+   * Loads a stored model ahead of its use, where it is likely to work and no other tab has one in
+   * memory; never rejects.
+   */
+  warm(id: string): Promise<void>;
+  /**
+   * Takes the safer choice that the model's setback offers, and resolves with it; null where there is
+   * none. A model that is not here yet is downloaded first, and is the one in use once it is.
+   */
+  stepDown(id: string): Promise<Rung | null>;
   /** The brain of a stored model; it loads on first use. Null where it is not stored. */
   brain(id: string): Promise<Brain | null>;
   subscribe(listener: () => void): () => void;
@@ -174,13 +190,12 @@ export type EngineEvent =
       readonly outputTokens: number;
     };
 
+/** Told how far a load is; `waiting`: it has not begun, for another tab's model is at work. */
+export type OnLoad = (fraction: number | null, waiting?: boolean) => void;
+
 /** An engine in its worker. Errors thrown here are typed by `local/errors.ts`. */
 export interface LocalEngine {
-  load(
-    row: CatalogueRow,
-    onProgress: (fraction: number | null) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
+  load(row: CatalogueRow, onProgress: OnLoad, signal: AbortSignal): Promise<void>;
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
   unload(): Promise<void>;
 }
