@@ -1,4 +1,5 @@
 /** The file server, as commands that a test in the browser can give to Node. */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BrowserCommand } from 'vitest/node';
 import { randomGemma3 } from '../models/gguf.ts';
@@ -34,17 +35,25 @@ const makeFile: BrowserCommand<[path: string, text: string]> = async (_context, 
   made.set(at, Buffer.from(text));
 };
 
+/** Serves a file of the servers under another path too. */
+const copyFile: BrowserCommand<[from: string, to: string]> = async (_context, from, to) => {
+  const [, first = '', ...rest] = from.split('/');
+  const folder = FOLDERS[first as keyof typeof FOLDERS];
+  made.set(to, await readFile(path.join(folder, ...rest)));
+};
+
 const fileRequests: BrowserCommand<[url: string]> = async (_context, url) => [
   ...(servers.get(url)?.requests ?? []),
 ];
 
-export const fileCommands = { startFileServer, stopFileServer, makeFile, fileRequests };
+export const fileCommands = { startFileServer, stopFileServer, makeFile, copyFile, fileRequests };
 
 declare module 'vitest/internal/browser' {
   interface BrowserCommands {
     startFileServer: (port?: number) => Promise<string>;
     stopFileServer: (url: string) => Promise<void>;
     makeFile: (path: string, text: string) => Promise<void>;
+    copyFile: (from: string, to: string) => Promise<void>;
     fileRequests: (url: string) => Promise<string[]>;
   }
 }

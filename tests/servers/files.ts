@@ -2,10 +2,16 @@
  * A static file server for tests of downloads, with every fault that a network can have.
  *
  * `/fault/MODE/NAME/…` serves the rest of the address, but the file called NAME with that fault:
- * `html` (200 and a web page), `missing` (404), `refused` (403), `broken` (503), `short` (half of it,
- * as if that were all), `flipped` (one byte changed), `drop` (the connection breaks half-way, every
- * time), `drop-once` (only the first time), `stall` (half of it, then silence).
+ * `html` (200 and a web page), `missing` (404), `refused` (403), `broken` (503), `busy` (503 and
+ * Retry-After of a second, once), `busy-long` (429 and Retry-After of an hour), `short` (half of it, as
+ * if that were all), `short-unsaid` (the same, without a length), `long` (a byte too many), `flipped`
+ * (one byte changed), `drop` (the connection breaks half-way, every time), `drop-once` (only the first
+ * time), `drop-at-N` (only the first time, after N bytes), `no-range` (breaks once, then always sends
+ * all), `unsatisfiable` (breaks once, then answers 416 to every range), `changed` (breaks once; from
+ * then on it is another version), `stall` (half of it, then silence), `slow` (in sixteen pieces),
+ * `redirect` (302 to the file itself), `lost` (302 to a page to sign in).
  */
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -45,10 +51,20 @@ async function read(pathname: string, options: FilesOptions): Promise<Uint8Array
   return readFile(path.join(folder, ...rest)).catch(() => null);
 }
 
+/** Sends a body in pieces, with time between them. */
+async function dribble(response: ServerResponse, body: Uint8Array): Promise<void> {
+  const size = Math.ceil(body.length / 16);
+  for (let at = 0; at < body.length; at += size) {
+    response.write(body.subarray(at, at + size));
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  response.end();
+}
+
 /** Starts the server on a free port, or on the port that an earlier one had. */
 export async function startFiles(options: FilesOptions, port = 0): Promise<FilesServer> {
   const requests: string[] = [];
-  const dropped = new Set<string>();
+  const seen = new Set<string>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', 'http://files');
@@ -59,36 +75,52 @@ export async function startFiles(options: FilesOptions, port = 0): Promise<Files
 
     const fault = /^\/fault\/([\w-]+)\/([^/]+)(\/.*)$/.exec(pathname);
     const real = fault?.[3] ?? pathname;
-    const mode = fault?.[2] === path.basename(real) ? fault[1] : undefined;
+    const mode = (fault?.[2] === path.basename(real) && fault[1]) || '';
+    const first = !seen.has(pathname);
+    seen.add(pathname);
+    const refuse = (status: number, headers: Record<string, string> = {}): void =>
+      void response.writeHead(status, { ...CORS, ...headers }).end();
+
     if (mode === 'html')
       return void response.writeHead(200, { ...CORS, 'content-type': 'text/html' }).end(PAGE);
-    const status = { missing: 404, refused: 403, broken: 503 }[mode ?? ''];
+    if (mode === 'busy' && first) return refuse(503, { 'retry-after': '1' });
+    if (mode === 'busy-long') return refuse(429, { 'retry-after': '3600' });
+    if (mode === 'redirect') return refuse(302, { location: real });
+    if (mode === 'lost') return refuse(302, { location: `/fault/html/${fault?.[2]}${real}` });
+    const status = { missing: 404, refused: 403, broken: 503 }[mode];
     const whole = status ? null : await read(real, options);
-    if (!whole) return void response.writeHead(status ?? 404, CORS).end();
+    if (!whole) return refuse(status ?? 404);
 
-    let body = whole;
-    if (mode === 'short') body = whole.subarray(0, whole.length >> 1);
-    if (mode === 'flipped') {
-      body = Uint8Array.from(whole);
-      body[whole.length >> 1]! ^= 1;
+    let file = whole;
+    if (mode.startsWith('short')) file = whole.subarray(0, whole.length >> 1);
+    if (mode === 'long') file = Buffer.concat([whole, Buffer.from([0])]);
+    if (mode === 'flipped' || (mode === 'changed' && !first)) {
+      file = Uint8Array.from(whole);
+      file[whole.length >> 1]! ^= 1;
     }
-    if (from >= body.length) return void response.writeHead(416, CORS).end();
-    body = body.subarray(from);
-    response.writeHead(range ? 206 : 200, {
+    const ranged = range !== null && mode !== 'no-range';
+    if (ranged && (from >= file.length || mode === 'unsatisfiable')) return refuse(416);
+    const body = ranged ? file.subarray(from) : file;
+    response.writeHead(ranged ? 206 : 200, {
       ...CORS,
       'content-type': TYPES[path.extname(real)] ?? 'application/octet-stream',
-      'content-length': body.length,
-      ...(range
-        ? { 'content-range': `bytes ${from}-${whole.length - 1}/${whole.length}` }
-        : { 'accept-ranges': 'bytes' }),
+      etag: `"${createHash('sha256').update(file).digest('hex').slice(0, 16)}"`,
+      ...(mode === 'short-unsaid' ? {} : { 'content-length': body.length }),
+      ...(ranged
+        ? { 'content-range': `bytes ${from}-${file.length - 1}/${file.length}` }
+        : { 'accept-ranges': mode === 'no-range' ? 'none' : 'bytes' }),
     });
-    const breaks = mode === 'drop' || (mode === 'drop-once' && !dropped.has(pathname));
-    if (breaks) {
-      dropped.add(pathname);
-      response.write(body.subarray(0, body.length >> 1), () =>
+    const at = /^drop-at-(\d+)$/.exec(mode)?.[1];
+    const breaks =
+      mode === 'drop' ||
+      (first &&
+        (at !== undefined || ['drop-once', 'no-range', 'unsatisfiable', 'changed'].includes(mode)));
+    if (breaks)
+      response.write(body.subarray(0, at === undefined ? body.length >> 1 : Number(at)), () =>
         setTimeout(() => response.destroy(), 50),
       );
-    } else if (mode === 'stall') response.write(body.subarray(0, body.length >> 1));
+    else if (mode === 'stall') response.write(body.subarray(0, body.length >> 1));
+    else if (mode === 'slow') await dribble(response, body);
     else response.end(body);
   }
 

@@ -2,9 +2,10 @@
 
 /**
  * offline: no network · unreachable: the connection failed or broke · missing: no such file there ·
- * refused: the host wants a sign-in or payment · server: the host failed · page: a web page came in
- * place of the file · size: more or fewer bytes than announced · damaged: wrong content ·
- * room: no space on the phone · internal: a fault of ours
+ * refused: the host wants a sign-in or payment · server: the host failed · busy: it asks to wait ·
+ * page: a web page came in place of the file · size: more or fewer bytes than announced · damaged:
+ * wrong content · room: no space on the phone · evicted: the browser cleared it · internal: a fault
+ * of ours
  */
 export type DownloadFaultKind =
   | 'offline'
@@ -12,10 +13,12 @@ export type DownloadFaultKind =
   | 'missing'
   | 'refused'
   | 'server'
+  | 'busy'
   | 'page'
   | 'size'
   | 'damaged'
   | 'room'
+  | 'evicted'
   | 'internal';
 
 export interface DownloadFault {
@@ -47,7 +50,10 @@ const CONTINUES = 'Press Download again: it goes on where it stopped.';
 const AGAIN = 'Press Download to try again.';
 
 const SENTENCES: Readonly<
-  Record<Exclude<DownloadFaultKind, 'room'>, (about: About, detail: string) => [string, string]>
+  Record<
+    Exclude<DownloadFaultKind, 'room' | 'evicted'>,
+    (about: About, detail: string) => [string, string]
+  >
 > = {
   offline: () => [
     'There is no network.',
@@ -63,6 +69,10 @@ const SENTENCES: Readonly<
     'Choose another model: this one asks for a sign-in at its host.',
   ],
   server: ({ host }, status) => [`${host} failed to answer (${status}).`, 'Try again later.'],
+  busy: ({ host }, wait) => [
+    `${host} is busy and asks to wait ${wait}.`,
+    'Press Download again after that: it goes on where it stopped.',
+  ],
   page: ({ file, host }) => [
     `${host} answered with a web page in place of the file ${file}.`,
     'If this network asks for a sign-in (hotel, train, café), sign in and press Download again.',
@@ -101,3 +111,14 @@ export function roomFault(needed: number, free?: number): DownloadError {
     advice: 'Delete another model, photos or apps, or choose a smaller model.',
   });
 }
+
+/** The browser cleared files behind our back; `gone` of `all` files. */
+export const evictedFault = (label: string, gone: number, all: number): DownloadFault => ({
+  kind: 'evicted',
+  message:
+    gone === all
+      ? `The browser has cleared ${label} from this phone to make room.`
+      : `The browser has cleared ${gone} of ${all} files of ${label} to make room.`,
+  advice:
+    'Download it again: only what is missing is fetched. On the home screen, Deft is cleared less easily.',
+});

@@ -9,7 +9,9 @@ import { DownloadError, fileFault, roomFault, type DownloadFault } from './downl
 import workerUrl from './downloads.worker.ts?worker&url';
 import type { DownloadCommand, DownloadReport } from './downloads.worker.ts';
 import { spawnWorker } from './engines/spawn.ts';
-import { stored } from './files.ts';
+import { stored, type Stored } from './files.ts';
+import { isOpen } from './resolve.ts';
+import { sizeOf } from './size.ts';
 import type { CatalogueRow } from './types.ts';
 
 export interface DownloadProgress {
@@ -24,26 +26,27 @@ export interface DownloadOptions {
   readonly onProgress: (progress: DownloadProgress) => void;
   /** Milliseconds without a byte after which a connection counts as lost. */
   readonly silenceMs?: number;
+  /** Milliseconds before a failed request is made again, about; doubled each time. */
+  readonly retryMs?: number;
+  /** Files that need not be fetched, by their path in the row; verified like the others. */
+  readonly local?: Readonly<Record<string, Blob>>;
 }
 
 /** Held while a download runs, in any tab. */
 export const DOWNLOAD_LOCK = 'deft-download';
 
 const SILENCE_MS = 60_000;
+const RETRY_MS = 1_000;
 /** Left free beside the model, for conversations and for the browser's own needs. */
 const SPARE = 20e6;
 
-/** Bytes of the row, as far as they are known. */
-export const sizeOf = (row: CatalogueRow): number =>
-  row.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
-
 /** Throws where the browser says that the rest of the model will not fit. */
-async function ensureRoom(row: CatalogueRow): Promise<void> {
+async function ensureRoom({ row, bytes }: Stored): Promise<void> {
   const { quota, usage } = await navigator.storage.estimate();
   if (quota === undefined || usage === undefined) return;
   // A file for WebLLM is there twice for a moment, when it goes from the disk into its cache.
   const twice = row.engine === 'webllm' ? Math.max(...row.files.map((file) => file.bytes ?? 0)) : 0;
-  const needed = sizeOf(row) - (await stored(row)).bytes + twice + SPARE;
+  const needed = sizeOf(row) - bytes + twice + SPARE;
   const free = Math.max(0, quota - usage);
   if (needed > free) throw roomFault(needed, free);
 }
@@ -54,26 +57,31 @@ function failure(row: CatalogueRow, fault: DownloadFault): DownloadError {
   return offline ? fileFault('offline', row.base) : new DownloadError(fault);
 }
 
-function run(row: CatalogueRow, options: DownloadOptions): Promise<void> {
+/** Gives a worker one thing to do. Resolves with the paths that a check found bad. */
+function run(
+  command: Exclude<DownloadCommand, { type: 'cancel' }>,
+  { signal, onProgress }: Pick<DownloadOptions, 'signal' | 'onProgress'>,
+): Promise<readonly string[]> {
+  const { row } = command;
   const worker = spawnWorker(workerUrl, 'downloads');
-  const send = (command: DownloadCommand): void => worker.postMessage(command);
+  const send = (one: DownloadCommand): void => worker.postMessage(one);
   const cancel = (): void => send({ type: 'cancel' });
-  options.signal.addEventListener('abort', cancel, { once: true });
-  return new Promise<void>((resolve, reject) => {
+  signal.addEventListener('abort', cancel, { once: true });
+  return new Promise<readonly string[]>((resolve, reject) => {
     worker.addEventListener('message', (message: MessageEvent<DownloadReport>) => {
       const report = message.data;
-      if (report.type === 'progress') options.onProgress(report);
+      if (report.type === 'progress') onProgress(report);
       else if (report.type === 'failed') reject(failure(row, report.fault));
-      else if (report.type === 'cancelled') reject(options.signal.reason as Error);
-      else resolve();
+      else if (report.type === 'cancelled') reject(signal.reason as Error);
+      else resolve(report.bad);
     });
     worker.addEventListener('error', (event) => {
       event.preventDefault();
       reject(fileFault('internal', row.base, event.message ?? 'its worker could not be started'));
     });
-    send({ type: 'start', row, silenceMs: options.silenceMs ?? SILENCE_MS });
+    send(command);
   }).finally(() => {
-    options.signal.removeEventListener('abort', cancel);
+    signal.removeEventListener('abort', cancel);
     worker.terminate();
   });
 }
@@ -83,10 +91,26 @@ function run(row: CatalogueRow, options: DownloadOptions): Promise<void> {
  * with the signal's reason; what has arrived stays and is used by the next download.
  */
 export async function download(row: CatalogueRow, options: DownloadOptions): Promise<void> {
-  await navigator.locks.request(DOWNLOAD_LOCK, { signal: options.signal }, async () => {
-    if ((await stored(row)).complete) return;
-    await ensureRoom(row);
-    options.signal.throwIfAborted();
-    await run(row, options);
+  const { signal, local = {}, silenceMs = SILENCE_MS, retryMs = RETRY_MS } = options;
+  await navigator.locks.request(DOWNLOAD_LOCK, { signal }, async () => {
+    let found = await stored(row);
+    if (found.complete) return;
+    if (isOpen(found.row)) {
+      await run({ type: 'resolve', row, silenceMs, retryMs }, options);
+      found = await stored(row);
+    }
+    await ensureRoom(found);
+    signal.throwIfAborted();
+    await run({ type: 'start', row: found.row, silenceMs, retryMs, local }, options);
   });
+}
+
+/**
+ * Reads every stored file of the row again. What is not as it arrived is removed, so that the next
+ * download fetches it and nothing else. Resolves with the paths of the bad files.
+ */
+export async function check(row: CatalogueRow, signal: AbortSignal): Promise<readonly string[]> {
+  return navigator.locks.request(DOWNLOAD_LOCK, { signal }, () =>
+    run({ type: 'check', row }, { signal, onProgress: () => undefined }),
+  );
 }

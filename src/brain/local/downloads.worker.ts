@@ -2,23 +2,56 @@
  * The downloads' worker: fetches the files of one model, one after the other, verifies each and puts
  * it where its engine looks for it. In a worker because hashing and writing would make the page stop.
  */
+import { ARRIVALS } from './arrivals.ts';
 import { DownloadError, fileFault, roomFault, type DownloadFault } from './download-faults.ts';
 import { fetchFile, type PartFile } from './fetch-file.ts';
 import {
+  contentOf,
   fileName,
   fileUrl,
   MANIFEST,
   makeFolder,
+  manifestIn,
   partName,
+  removeFile,
   stored,
   webllmEntry,
   type Manifest,
   type VerifiedFile,
 } from './files.ts';
+import {
+  configOf,
+  ListError,
+  SHARD_LISTS,
+  shardFiles,
+  shardListOf,
+  tokenizerFile,
+  wholeRow,
+  withFiles,
+  type WantedFile,
+} from './resolve.ts';
+import { Sha256 } from './sha256.ts';
+import { sizeOf } from './size.ts';
 import type { CatalogueRow } from './types.ts';
 
 export type DownloadCommand =
-  | { readonly type: 'start'; readonly row: CatalogueRow; readonly silenceMs: number }
+  | {
+      readonly type: 'start';
+      readonly row: CatalogueRow;
+      readonly silenceMs: number;
+      readonly retryMs: number;
+      /** Files that need not be fetched, by path. */
+      readonly local: Readonly<Record<string, Blob>>;
+    }
+  /** Only finds out which files the row consists of. */
+  | {
+      readonly type: 'resolve';
+      readonly row: CatalogueRow;
+      readonly silenceMs: number;
+      readonly retryMs: number;
+    }
+  /** Reads every stored file again; what is not as it arrived is removed. */
+  | { readonly type: 'check'; readonly row: CatalogueRow }
   | { readonly type: 'cancel' };
 
 export type DownloadReport =
@@ -28,11 +61,10 @@ export type DownloadReport =
       readonly total: number;
       readonly bytesPerSecond: number;
     }
-  | { readonly type: 'done' }
+  /** `bad`: paths of the files that a check removed. */
+  | { readonly type: 'done'; readonly bad: readonly string[] }
   | { readonly type: 'cancelled' }
   | { readonly type: 'failed'; readonly fault: DownloadFault };
-
-type WantedFile = CatalogueRow['files'][number];
 
 /** What TypeScript's library does not have: handles in workers, and renaming. */
 interface WorkerFileHandle extends FileSystemFileHandle {
@@ -48,10 +80,20 @@ class Progress {
   readonly #report: (report: DownloadReport) => void;
   readonly #sizes = new Map<string, { received: number; total: number }>();
   #samples: { readonly at: number; readonly received: number }[] = [];
+  /** Bytes in all as the row tells them; it counts until every file and its size is known. */
+  #about = 0;
+  #whole = false;
 
-  constructor(files: readonly WantedFile[], report: (report: DownloadReport) => void) {
+  constructor(report: (report: DownloadReport) => void) {
     this.#report = report;
-    for (const file of files) this.#sizes.set(file.path, { received: 0, total: file.bytes ?? 0 });
+  }
+
+  expect(row: CatalogueRow, whole: boolean): void {
+    this.#about = row.approxBytes ?? 0;
+    this.#whole = whole;
+    for (const file of row.files)
+      if (!this.#sizes.has(file.path))
+        this.#sizes.set(file.path, { received: 0, total: file.bytes ?? 0 });
   }
 
   set(path: string, received: number, total: number | undefined): void {
@@ -63,7 +105,9 @@ class Progress {
     const at = performance.now();
     const sizes = [...this.#sizes.values()];
     const received = sizes.reduce((sum, size) => sum + size.received, 0);
-    const total = sizes.reduce((sum, size) => sum + size.total, 0);
+    const known = sizes.reduce((sum, size) => sum + size.total, 0);
+    const isKnown = this.#whole && sizes.every((size) => size.total > 0);
+    const total = isKnown ? known : Math.max(known, this.#about);
     this.#samples.push({ at, received });
     this.#samples = this.#samples.filter((sample) => at - sample.at <= SPEED_MS);
     const first = this.#samples[0]!;
@@ -112,66 +156,264 @@ async function settle(
   await at.removeEntry(part.name);
 }
 
-async function download(
-  row: CatalogueRow,
-  silenceMs: number,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<void> {
-  const at = await makeFolder(row.id);
-  const files = [...(await stored(row)).files];
-  for (const file of files) progress.set(file.path, file.bytes, file.bytes);
+interface Ways {
+  readonly silenceMs: number;
+  readonly retryMs: number;
+  readonly local: Readonly<Record<string, Blob>>;
+}
 
-  for (const wanted of row.files) {
-    if (files.some((file) => file.path === wanted.path)) continue;
-    signal.throwIfAborted();
+/** The download of one model: what is known of it, and what of it is here. */
+class Arriving {
+  readonly #at: FileSystemDirectoryHandle;
+  readonly #ways: Ways;
+  readonly #progress: Progress;
+  readonly #signal: AbortSignal;
+  #manifest: Manifest;
+
+  constructor(
+    at: FileSystemDirectoryHandle,
+    manifest: Manifest,
+    ways: Ways,
+    progress: Progress,
+    signal: AbortSignal,
+  ) {
+    this.#at = at;
+    this.#manifest = manifest;
+    this.#ways = ways;
+    this.#progress = progress;
+    this.#signal = signal;
+    progress.expect(manifest.row, false);
+    for (const file of manifest.files) progress.set(file.path, file.bytes, file.bytes);
+  }
+
+  async note(change: Partial<Manifest>): Promise<void> {
+    this.#manifest = { ...this.#manifest, ...change };
+    await writeManifest(this.#at, this.#manifest);
+  }
+
+  /** Fetches, verifies and settles a file, unless it is here. */
+  async have(row: CatalogueRow, wanted: WantedFile): Promise<void> {
+    if (this.#manifest.files.some((file) => file.path === wanted.path)) return;
+    this.#signal.throwIfAborted();
+    const local = this.#ways.local[wanted.path];
+    if (local) return this.#take(row, wanted, () => new Response(local));
     const url = fileUrl(row, wanted.path);
-    const part = await handleIn(at, partName(wanted.path));
+    const arrivals = await caches.open(ARRIVALS);
+    const arrived = await arrivals.match(url);
+    if (arrived) {
+      // Fetched while the app was closed; only what holds is taken.
+      const body = await arrived.blob();
+      const taken = await this.#take(row, wanted, () => new Response(body)).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof DownloadError && error.fault.kind !== 'room') return false;
+          throw error;
+        },
+      );
+      await arrivals.delete(url);
+      if (taken) return;
+    }
+    await this.#take(row, wanted);
+  }
+
+  async #take(row: CatalogueRow, wanted: WantedFile, local?: () => Response): Promise<void> {
+    const url = fileUrl(row, wanted.path);
+    const part = await handleIn(this.#at, partName(wanted.path));
     const handle = await part.createSyncAccessHandle();
+    const version = this.#manifest.versions?.[wanted.path];
     let arrived: { bytes: number; sha256: string };
     try {
-      arrived = await fetchFile({ ...wanted, url }, handle, {
-        signal,
-        silenceMs,
-        onBytes: (received, total) => progress.set(wanted.path, received, total),
+      const file = { ...wanted, url, ...(version === undefined ? {} : { version }) };
+      arrived = await fetchFile(file, handle, {
+        ...(local ? { local } : {}),
+        signal: this.#signal,
+        silenceMs: this.#ways.silenceMs,
+        retryMs: this.#ways.retryMs,
+        onVersion: (found) => this.#noteVersion(wanted.path, found),
+        onBytes: (received, total) => this.#progress.set(wanted.path, received, total),
       });
     } finally {
       handle.close();
     }
     const file = { path: wanted.path, ...arrived };
     try {
-      await settle(row, file, part, at);
+      await settle(row, file, part, this.#at);
+      await this.note({ files: [...this.#manifest.files, file] });
+      await this.#noteVersion(wanted.path, undefined);
     } catch (error) {
       if (error instanceof Error && error.name === 'QuotaExceededError')
         throw roomFault(file.bytes);
       throw fileFault('internal', url, String(error));
     }
-    files.push(file);
-    await writeManifest(at, { row, files });
   }
+
+  async #noteVersion(path: string, version: string | undefined): Promise<void> {
+    const { [path]: before, ...versions } = this.#manifest.versions ?? {};
+    if (before === version) return;
+    await this.note({
+      versions: version === undefined ? versions : { ...versions, [path]: version },
+    });
+  }
+
+  /** The text of a small file that lists others. */
+  async #textOf(row: CatalogueRow, wanted: WantedFile): Promise<string> {
+    await this.have(row, wanted);
+    const content = await contentOf(row, wanted.path);
+    if (!content) throw fileFault('internal', fileUrl(row, wanted.path), 'it is gone again');
+    return content.text();
+  }
+
+  /** Finds out which files the row consists of, from the lists in its folder. */
+  async resolve(row: CatalogueRow): Promise<CatalogueRow> {
+    const config = configOf(row);
+    const folder = config.path.slice(0, config.path.lastIndexOf('/') + 1);
+    let reading = config;
+    try {
+      const tokenizer = tokenizerFile(await this.#textOf(row, config), folder);
+      const [list, text] = await this.#shardList(row, folder);
+      reading = list;
+      const found = [config, list, tokenizer, ...shardFiles(text, folder)];
+      const whole = withFiles(row, found);
+      this.#progress.expect(whole, true);
+      await this.note({ row: whole });
+      return whole;
+    } catch (error) {
+      if (!(error instanceof ListError || error instanceof SyntaxError)) throw error;
+      // A list that lists nonsense is no use to the next try either.
+      await this.#drop(row, reading.path);
+      const how = error instanceof ListError ? error.message : 'not a file of its kind';
+      throw fileFault('damaged', fileUrl(row, reading.path), how);
+    }
+  }
+
+  /** The list of shards: the one that the row names, or the first that the host has. */
+  async #shardList(row: CatalogueRow, folder: string): Promise<[WantedFile, string]> {
+    const named = shardListOf(row);
+    if (named) return [named, await this.#textOf(row, named)];
+    const [newer, older] = SHARD_LISTS.map((name) => ({ path: folder + name }));
+    const isMissing = (error: unknown): boolean =>
+      error instanceof DownloadError && error.fault.kind === 'missing';
+    try {
+      return [newer!, await this.#textOf(row, newer!)];
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      try {
+        return [older!, await this.#textOf(row, older!)];
+      } catch (second) {
+        throw isMissing(second) ? error : second;
+      }
+    }
+  }
+
+  async #drop(row: CatalogueRow, path: string): Promise<void> {
+    await removeFile(row, path);
+    await this.note({ files: this.#manifest.files.filter((file) => file.path !== path) });
+  }
+}
+
+async function begin(
+  given: CatalogueRow,
+  ways: Ways,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<{ arriving: Arriving; row: CatalogueRow }> {
+  const at = await makeFolder(given.id);
+  const before = await manifestIn(at);
+  const { row: known, files } = await stored(given);
+  const manifest: Manifest = {
+    row: known,
+    files,
+    ...(before?.versions ? { versions: before.versions } : {}),
+    ...(before?.whole ? { whole: true } : {}),
+  };
+  const arriving = new Arriving(at, manifest, ways, progress, signal);
+  await arriving.note({});
+  const row = wholeRow(given, before?.row) ?? (await arriving.resolve(given));
+  progress.expect(row, true);
+  return { arriving, row };
+}
+
+async function download(
+  given: CatalogueRow,
+  ways: Ways,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { arriving, row } = await begin(given, ways, progress, signal);
+  for (const wanted of row.files) await arriving.have(row, wanted);
+  await arriving.note({ whole: true });
+}
+
+const PIECE = 4 << 20;
+
+/** Reads every stored file again and compares it with what arrived. Gives the bad ones' paths. */
+async function check(given: CatalogueRow, signal: AbortSignal): Promise<string[]> {
+  const at = await makeFolder(given.id);
+  const manifest = await manifestIn(at);
+  if (!manifest) return [];
+  const bad: string[] = [];
+  for (const file of manifest.files) {
+    signal.throwIfAborted();
+    const content = await contentOf(given, file.path);
+    if (content?.size === file.bytes && (await digest(content, signal)) === file.sha256) continue;
+    bad.push(file.path);
+    await removeFile(given, file.path);
+  }
+  const files = manifest.files.filter((file) => !bad.includes(file.path));
+  if (bad.length > 0) await writeManifest(at, { ...manifest, files });
+  return bad;
+}
+
+/** Null where it cannot be read. */
+async function digest(content: Blob, signal: AbortSignal): Promise<string | null> {
+  const hash = new Sha256();
+  for (let from = 0; from < content.size; from += PIECE) {
+    signal.throwIfAborted();
+    try {
+      hash.update(new Uint8Array(await content.slice(from, from + PIECE).arrayBuffer()));
+    } catch {
+      return null;
+    }
+  }
+  return hash.hex();
 }
 
 const cancel = new AbortController();
 const report = (message: DownloadReport): void => self.postMessage(message);
 
+async function run(
+  command: Exclude<DownloadCommand, { type: 'cancel' }>,
+  progress: Progress,
+): Promise<readonly string[]> {
+  const { row } = command;
+  if (command.type === 'check') return check(row, cancel.signal);
+  if (command.type === 'resolve')
+    await begin(row, { ...command, local: {} }, progress, cancel.signal);
+  else await download(row, command, progress, cancel.signal);
+  return [];
+}
+
 self.addEventListener('message', (message: MessageEvent<DownloadCommand>) => {
   const command = message.data;
   if (command.type === 'cancel') return cancel.abort();
-  const progress = new Progress(command.row.files, report);
+  const progress = new Progress(report);
   const telling = setInterval(() => progress.tell(), REPORT_MS);
-  download(command.row, command.silenceMs, progress, cancel.signal).then(
-    () => {
+  run(command, progress).then(
+    (bad) => {
       clearInterval(telling);
       progress.tell();
-      report({ type: 'done' });
+      report({ type: 'done', bad });
     },
     (error: unknown) => {
       clearInterval(telling);
       if (cancel.signal.aborted) return report({ type: 'cancelled' });
+      const isRoom = error instanceof Error && error.name === 'QuotaExceededError';
       const { fault } =
         error instanceof DownloadError
           ? error
-          : fileFault('internal', command.row.base, String(error));
+          : isRoom
+            ? roomFault(sizeOf(command.row))
+            : fileFault('internal', command.row.base, String(error));
       report({ type: 'failed', fault });
     },
   );

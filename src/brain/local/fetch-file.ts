@@ -1,12 +1,15 @@
 /**
  * Fetches one file into a part on the phone's disk and verifies it. Runs in the downloads' worker.
  *
- * Promises: what is on disk already is not fetched again, if the host can send a range; a dropped
- * connection is taken up again a few times; the file is whole and is what it should be, or an error
- * says why it is not and the part is emptied, except where it can go on later.
+ * Promises: what is on disk already is not fetched again, if the host can send a range of the same
+ * version; a dropped connection is taken up again a few times, at growing intervals; the file is whole
+ * and is what it should be, or an error says why it is not and the part is emptied, except where it
+ * can go on later.
  */
+import { backOff, retryAfter } from './back-off.ts';
 import { DownloadError, fileFault, roomFault, type DownloadFaultKind } from './download-faults.ts';
 import { Sha256 } from './sha256.ts';
+import { structureFault } from './structure.ts';
 
 /** The synchronous handle of the File System standard: only workers have it. */
 export interface PartFile {
@@ -21,25 +24,33 @@ export interface Wanted {
   readonly url: string;
   readonly bytes?: number;
   readonly sha256?: string;
+  /** What the host called the version of the part that is here. */
+  readonly version?: string;
 }
 
 export interface FetchHooks {
+  /** The whole file from elsewhere than the network, e.g. out of a file that the person chose. */
+  readonly local?: () => Response;
+  /** A first byte is about to be kept; this is what the host calls the file's version, if anything. */
+  onVersion(version: string | undefined): Promise<void>;
   /** Bytes on disk, and in all where known; after every piece. */
   onBytes(received: number, total: number | undefined): void;
   readonly signal: AbortSignal;
   /** Milliseconds without a byte after which a connection counts as lost. */
   readonly silenceMs: number;
+  /** Milliseconds before the second attempt, about; doubled for each one after. */
+  readonly retryMs: number;
 }
 
-/** Attempts in a row that bring less than this many bytes end the download. */
-const ATTEMPTS = 3;
+/** Attempts in a row that bring less than a megabyte end the download. */
+const ATTEMPTS = 5;
 const HEADWAY = 1 << 20;
-/** Milliseconds before the second attempt; doubled for each one after. */
-const PAUSE = 500;
+/** Milliseconds that a host may ask us to wait; after a longer time the person tries again. */
+const PATIENCE = 120_000;
 const PIECE = 1 << 20;
 
 /** Faults after which the same request may well succeed. */
-const PASSING: ReadonlySet<DownloadFaultKind> = new Set(['unreachable', 'server']);
+const PASSING: ReadonlySet<DownloadFaultKind> = new Set(['unreachable', 'server', 'busy']);
 
 const isPassing = (error: unknown): boolean =>
   error instanceof DownloadError && PASSING.has(error.fault.kind);
@@ -58,13 +69,13 @@ export async function fetchFile(
     const resumed = arrival.bytes > 0;
     await arrival.complete();
     try {
-      return arrival.verified();
+      return await arrival.verified();
     } catch (error) {
       arrival.restart();
       // The old part may come from another version of the file: once more, all of it.
       if (!resumed) throw error;
       await arrival.complete();
-      return arrival.verified();
+      return await arrival.verified();
     }
   } catch (error) {
     if (isQuota(error)) throw roomFault((wanted.bytes ?? arrival.bytes) - arrival.bytes);
@@ -81,12 +92,16 @@ class Arrival {
   readonly #part: PartFile;
   readonly #hooks: FetchHooks;
   #hash = new Sha256();
+  #version: string | undefined;
+  /** Milliseconds that the host asked us to wait. */
+  #asked: number | undefined;
   bytes = 0;
 
   constructor(wanted: Wanted, part: PartFile, hooks: FetchHooks) {
     this.#wanted = wanted;
     this.#part = part;
     this.#hooks = hooks;
+    this.#version = wanted.version;
     this.#readBack();
   }
 
@@ -105,6 +120,7 @@ class Arrival {
   restart(): void {
     this.#part.truncate(0);
     this.#hash = new Sha256();
+    this.#version = undefined;
     this.bytes = 0;
   }
 
@@ -119,13 +135,16 @@ class Arrival {
         this.#hooks.signal.throwIfAborted();
         if (!isPassing(error)) throw error;
         attempts = this.bytes - before >= HEADWAY ? 1 : attempts + 1;
-        if (attempts >= ATTEMPTS) throw error;
-        await pause(PAUSE * 2 ** (attempts - 1), this.#hooks.signal);
+        // Without any network the page waits until there is one.
+        if (attempts >= ATTEMPTS || !navigator.onLine) throw error;
+        const wait = this.#asked ?? 0;
+        if (wait > PATIENCE) throw error;
+        await pause(Math.max(wait, backOff(attempts, this.#hooks.retryMs)), this.#hooks.signal);
       }
     }
   }
 
-  #fault(kind: Exclude<DownloadFaultKind, 'room'>, detail?: string): DownloadError {
+  #fault(kind: Exclude<DownloadFaultKind, 'room' | 'evicted'>, detail?: string): DownloadError {
     return fileFault(kind, this.#wanted.url, detail);
   }
 
@@ -134,6 +153,7 @@ class Arrival {
     try {
       const response = await this.#ask(silence.signal);
       const total = this.#announced(response);
+      if (this.bytes === 0) await this.#begin(response);
       this.#hooks.onBytes(this.bytes, total);
       const reader = response.body!.getReader();
       for (;;) {
@@ -144,7 +164,9 @@ class Arrival {
         this.#hooks.onBytes(this.bytes, total);
       }
       const { bytes } = this.#wanted;
-      if (bytes !== undefined && this.bytes < bytes) throw this.#fault('unreachable');
+      // A connection that breaks is an error above: here the host said that this is all.
+      if (bytes !== undefined && this.bytes < bytes)
+        throw this.#fault('size', `${this.bytes} bytes, not ${bytes}`);
     } finally {
       silence.end();
     }
@@ -153,6 +175,11 @@ class Arrival {
   /** Asks for what is missing; the answer's body is to be appended. */
   async #ask(signal: AbortSignal): Promise<Response> {
     const { url } = this.#wanted;
+    this.#asked = undefined;
+    if (this.#hooks.local) {
+      this.restart();
+      return this.#hooks.local();
+    }
     const response = await fetch(url, {
       signal,
       cache: 'no-store',
@@ -168,7 +195,11 @@ class Arrival {
     if (status === 404 || status === 410) throw this.#fault('missing');
     if (status >= 400 && status < 500 && status !== 408 && status !== 429)
       throw this.#fault('refused', String(status));
-    if (!response.ok) throw this.#fault('server', String(status));
+    if (!response.ok) {
+      this.#asked = retryAfter(response.headers.get('retry-after'), Date.now());
+      if (this.#asked === undefined) throw this.#fault('server', String(status));
+      throw this.#fault('busy', inWords(this.#asked));
+    }
     if (response.headers.get('content-type')?.includes('text/html')) throw this.#fault('page');
     if (status !== 206) {
       // A host that knows no ranges sends all of it.
@@ -181,7 +212,20 @@ class Arrival {
       this.restart();
       throw this.#fault('server', 'wrong range');
     }
+    // Not asked for by If-Range: a header that is not plain costs a preflight, which many hosts fail.
+    const version = versionOf(response);
+    if (version !== undefined && this.#version !== undefined && version !== this.#version) {
+      await response.body?.cancel();
+      this.restart();
+      return this.#ask(signal);
+    }
     return response;
+  }
+
+  /** Notes which version of the file it is that begins to arrive. */
+  async #begin(response: Response): Promise<void> {
+    this.#version = versionOf(response);
+    await this.#hooks.onVersion(this.#version);
   }
 
   /** The file's whole size as this answer tells it; throws where that is not the right one. */
@@ -202,41 +246,44 @@ class Arrival {
       throw this.#fault('size', `more than ${bytes} bytes`);
     if (this.bytes === 0 && looksLikePage(piece)) throw this.#fault('page');
     let written = 0;
-    while (written < piece.length)
-      written += this.#part.write(piece.subarray(written), { at: this.bytes + written });
+    while (written < piece.length) {
+      const now = this.#part.write(piece.subarray(written), { at: this.bytes + written });
+      if (now === 0) throw new DOMException('nothing was written', 'QuotaExceededError');
+      written += now;
+    }
     this.#hash.update(piece);
     this.bytes += piece.length;
   }
 
   /** The file's size and digest; throws where the content is wrong. */
-  verified(): { bytes: number; sha256: string } {
+  async verified(): Promise<{ bytes: number; sha256: string }> {
     const sha256 = this.#hash.hex();
     if (this.#wanted.sha256 !== undefined && sha256 !== this.#wanted.sha256)
       throw this.#fault('damaged', 'wrong checksum');
-    if (this.#wanted.sha256 === undefined && !this.#plausible())
-      throw this.#fault('damaged', 'not a file of its kind');
+    if (this.#wanted.sha256 === undefined) {
+      const wrong = await structureFault(new URL(this.#wanted.url).pathname, {
+        bytes: this.bytes,
+        read: (at, length) => {
+          const buffer = new Uint8Array(Math.min(length, this.bytes - at));
+          this.#part.read(buffer, { at });
+          return buffer;
+        },
+      });
+      if (wrong !== null) throw this.#fault('damaged', wrong);
+    }
     return { bytes: this.bytes, sha256 };
   }
+}
 
-  /** Where no checksum is known: the file at least begins, or reads, as its kind does. */
-  #plausible(): boolean {
-    const { pathname } = new URL(this.#wanted.url);
-    if (this.bytes === 0) return false;
-    const take = (size: number): Uint8Array => {
-      const buffer = new Uint8Array(Math.min(size, this.bytes));
-      this.#part.read(buffer, { at: 0 });
-      return buffer;
-    };
-    if (pathname.endsWith('.wasm')) return latin(take(4)) === '\0asm';
-    if (pathname.endsWith('.gguf')) return latin(take(4)) === 'GGUF';
-    if (!pathname.endsWith('.json')) return true;
-    try {
-      JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(take(this.bytes)));
-      return true;
-    } catch {
-      return false;
-    }
-  }
+/** What the host calls this version of the file; its date where it gives no better name. */
+const versionOf = ({ headers }: Response): string | undefined =>
+  headers.get('etag') ?? headers.get('last-modified') ?? undefined;
+
+/** A time to wait in words: `30 seconds`, `10 minutes`. */
+function inWords(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 120) return seconds === 1 ? '1 second' : `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
 }
 
 const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);

@@ -6,6 +6,7 @@
  * the files themselves. WebLLM reads its files out of three caches by address, so its verified files
  * are put there, under the addresses that the library will ask for.
  */
+import { CONFIG, lastPart, namedFiles, SHARD_LISTS, wholeRow } from './resolve.ts';
 import type { CatalogueRow } from './types.ts';
 
 export interface VerifiedFile {
@@ -16,9 +17,13 @@ export interface VerifiedFile {
 }
 
 export interface Manifest {
-  /** The row as it was when its first file arrived: known without any network. */
+  /** The row as it was when its download began, with all of its files as soon as they are known. */
   readonly row: CatalogueRow;
   readonly files: readonly VerifiedFile[];
+  /** What the host called the version of a file (ETag) whose part is here, by path. */
+  readonly versions?: Readonly<Record<string, string>>;
+  /** It was whole once: what is here of it is not given up lightly. */
+  readonly whole?: true;
 }
 
 const ROOT = 'models';
@@ -27,10 +32,13 @@ export const MANIFEST = 'manifest.json';
 /** A file-system name out of any text. */
 const safeName = (text: string): string => encodeURIComponent(text).replaceAll('*', '%2A');
 
+/** File systems end at 255 characters; the end of a path is what tells files apart. */
+const LONGEST = 200;
+
 /** Name of a file of the model in its folder. */
-export const fileName = (path: string): string => safeName(path);
+export const fileName = (path: string): string => safeName(path).slice(-LONGEST);
 /** Name of the same file while it is arriving. */
-export const partName = (path: string): string => `${safeName(path)}.part`;
+export const partName = (path: string): string => `${fileName(path)}.part`;
 
 /** Why this browser cannot keep models at all, as a sentence for the person; undefined where it can. */
 export async function noStorage(): Promise<string | undefined> {
@@ -100,14 +108,12 @@ export async function manifestIn(at: FileSystemDirectoryHandle): Promise<Manifes
 /** Where a file of the row is fetched from. */
 export const fileUrl = (row: CatalogueRow, path: string): string => new URL(path, row.base).href;
 
-const CONFIG = 'mlc-chat-config.json';
-
 /**
  * The address that WebLLM takes for the model: it appends `resolve/main/` to an address that does
  * not hold `/resolve/…/` already (`cleanModelUrl`).
  */
 export function webllmModelUrl(row: CatalogueRow): string {
-  const config = row.files.find((file) => file.path.endsWith(CONFIG));
+  const config = row.files.find((file) => lastPart(file.path) === CONFIG);
   const at = new URL('./', fileUrl(row, config?.path ?? CONFIG)).href;
   return /.+\/resolve\/.+\//.test(at) ? at : `${at}resolve/main/`;
 }
@@ -120,9 +126,11 @@ export interface CacheEntry {
 /** In which cache, under which address, WebLLM looks for a file of the row. */
 export function webllmEntry(row: CatalogueRow, path: string): CacheEntry {
   if (path.endsWith('.wasm')) return { scope: 'webllm/wasm', url: fileUrl(row, path) };
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  const name = lastPart(path);
   const scope = name === CONFIG ? 'webllm/config' : 'webllm/model';
-  return { scope, url: webllmModelUrl(row) + name };
+  // The library asks for the list of shards by its new name only.
+  const asked = name === SHARD_LISTS[1] ? SHARD_LISTS[0] : name;
+  return { scope, url: webllmModelUrl(row) + asked };
 }
 
 /** Whether a verified file is the one that the row asks for. */
@@ -134,52 +142,86 @@ export function isCurrent(file: VerifiedFile, wanted: CatalogueRow['files'][numb
   );
 }
 
-/** True where a verified file is really there; storage can be cleared behind our back. */
-export async function isPresent(row: CatalogueRow, file: VerifiedFile): Promise<boolean> {
+/** A verified file's content, or null where it is gone; storage can be cleared behind our back. */
+export async function contentOf(row: CatalogueRow, path: string): Promise<Blob | null> {
   if (row.engine === 'webllm') {
-    const entry = webllmEntry(row, file.path);
-    const cache = await caches.open(entry.scope);
-    return (await cache.match(entry.url)) !== undefined;
+    const entry = webllmEntry(row, path);
+    const found = await (await caches.open(entry.scope)).match(entry.url);
+    return found ? found.blob() : null;
   }
   const at = await folder(row.id);
-  const found = at && (await fileIn(at, fileName(file.path)));
-  return found?.size === file.bytes;
+  return at && fileIn(at, fileName(path));
+}
+
+/** True where a verified file is really there. */
+async function isPresent(row: CatalogueRow, file: VerifiedFile): Promise<boolean> {
+  if (row.engine === 'webllm') {
+    const entry = webllmEntry(row, file.path);
+    const found = await (await caches.open(entry.scope)).match(entry.url);
+    return Number(found?.headers.get('content-length')) === file.bytes;
+  }
+  return (await contentOf(row, file.path))?.size === file.bytes;
 }
 
 export interface Stored {
+  /** The row with all of its files, as far as they are known. */
+  readonly row: CatalogueRow;
   /** Verified files that the row asks for. */
   readonly files: readonly VerifiedFile[];
   /** Bytes on this phone, unfinished parts included. */
   readonly bytes: number;
   /** Every file of the row is here. */
   readonly complete: boolean;
+  /** It was whole once. */
+  readonly wasWhole: boolean;
 }
 
 /** What of a row is on this phone. */
 export async function stored(row: CatalogueRow): Promise<Stored> {
   const at = await folder(row.id);
-  if (!at) return { files: [], bytes: 0, complete: false };
-  const manifest = await manifestIn(at);
+  const manifest = at && (await manifestIn(at));
+  const whole = wholeRow(row, manifest?.row);
+  const known = whole ?? { ...row, files: namedFiles(row) };
+  const wasWhole = manifest?.whole === true;
+  if (!at) return { row: known, files: [], bytes: 0, complete: false, wasWhole };
   const files: VerifiedFile[] = [];
   let bytes = 0;
-  for (const wanted of row.files) {
+  for (const wanted of known.files) {
     const file = manifest?.files.find((verified) => isCurrent(verified, wanted));
     if (file && (await isPresent(row, file))) {
       files.push(file);
       bytes += file.bytes;
     } else bytes += (await fileIn(at, partName(wanted.path)))?.size ?? 0;
   }
-  return { files, bytes, complete: files.length === row.files.length };
+  const complete = whole !== null && files.length === known.files.length;
+  return { row: known, files, bytes, complete, wasWhole };
+}
+
+/** Removes a verified file from where its engine finds it. */
+export async function removeFile(row: CatalogueRow, path: string): Promise<void> {
+  if (row.engine === 'webllm') {
+    const entry = webllmEntry(row, path);
+    await (await caches.open(entry.scope)).delete(entry.url);
+    return;
+  }
+  const at = await folder(row.id);
+  await at?.removeEntry(fileName(path)).catch(() => undefined);
+}
+
+/** Removes the unfinished parts. */
+export async function removeParts(row: CatalogueRow): Promise<void> {
+  const at = await folder(row.id);
+  if (!at) return;
+  for await (const name of at.keys()) if (name.endsWith('.part')) await at.removeEntry(name);
 }
 
 /** Removes all that is here of the row, from the caches too. */
 export async function removeFiles(row: CatalogueRow): Promise<void> {
   const at = await folder(row.id);
   const manifest = at && (await manifestIn(at));
-  if (row.engine === 'webllm')
-    for (const path of new Set([...row.files, ...(manifest?.files ?? [])].map((f) => f.path))) {
-      const entry = webllmEntry(row, path);
-      await (await caches.open(entry.scope)).delete(entry.url);
-    }
+  if (row.engine === 'webllm') {
+    const all = [...namedFiles(row), ...(manifest?.row.files ?? []), ...(manifest?.files ?? [])];
+    for (const path of new Set(all.map((file) => file.path))) await removeFile(row, path);
+  }
   if (at) await (await root()).removeEntry(safeName(row.id), { recursive: true });
 }

@@ -1,7 +1,7 @@
 import { commands } from 'vitest/browser';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DownloadError, type DownloadFaultKind } from '../../../src/brain/local/download-faults.ts';
-import { download, type DownloadProgress } from '../../../src/brain/local/downloads.ts';
+import { check, download, type DownloadProgress } from '../../../src/brain/local/downloads.ts';
 import {
   fileIn,
   fileName,
@@ -33,6 +33,7 @@ const get = (row: CatalogueRow, silenceMs?: number): Promise<void> =>
   download(row, {
     signal: never(),
     onProgress: () => undefined,
+    retryMs: 20,
     ...(silenceMs === undefined ? {} : { silenceMs }),
   });
 
@@ -49,6 +50,11 @@ async function fault(row: CatalogueRow, silenceMs?: number): Promise<DownloadErr
 async function partOf(row: CatalogueRow, path: string): Promise<number | undefined> {
   const at = await folder(row.id);
   return at ? (await fileIn(at, partName(path)))?.size : undefined;
+}
+
+async function sha256(data: ArrayBuffer): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', data));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 const asked = async (path: string): Promise<string[]> =>
@@ -103,12 +109,178 @@ describe('a download', () => {
   test('leaves nothing behind when the model is removed', async () => {
     await get(webllm);
     await removeFiles(webllm);
-    expect(await stored(webllm)).toEqual({ files: [], bytes: 0, complete: false });
+    expect(await stored(webllm)).toMatchObject({ files: [], bytes: 0, complete: false });
     for (const file of webllm.files) {
       const entry = webllmEntry(webllm, file.path);
       expect(await (await caches.open(entry.scope)).match(entry.url)).toBeUndefined();
     }
     expect(await folder(webllm.id)).toBeNull();
+  });
+});
+
+describe('a repository whose row does not name its files', () => {
+  const base = (name: string): string => `${server}made/${name}/`;
+
+  /** tiny-gemma's files under another address, changed as the test wants it. */
+  async function publish(
+    name: string,
+    change: Readonly<Record<string, string | null>> = {},
+  ): Promise<CatalogueRow> {
+    const listed = await (await fetch(new URL('tensor-cache.json', webllm.base))).text();
+    const config = await (await fetch(new URL('mlc-chat-config.json', webllm.base))).text();
+    const texts = { 'tensor-cache.json': listed, 'mlc-chat-config.json': config, ...change };
+    for (const [path, text] of Object.entries(texts))
+      if (text !== null) await commands.makeFile(`/made/${name}/${path}`, text);
+    for (const path of ['tokenizer.json', 'params_shard_0.bin'])
+      await commands.copyFile(`/tests/tiny-gemma/${path}`, `/made/${name}/${path}`);
+    return {
+      ...webllm,
+      id: `${name}.webllm`,
+      base: base(name),
+      files: [],
+      library: `${server}tests/tiny-gemma/tiny-gemma3-q0f32-webgpu.wasm`,
+      approxBytes: 5_000_000,
+    };
+  }
+
+  test('is taken whole: tokenizer and shards out of its lists, and its library', async () => {
+    const row = await publish('open');
+    const seen: DownloadProgress[] = [];
+    expect(await stored(row)).toMatchObject({ complete: false });
+    await download(row, { signal: never(), onProgress: (progress) => seen.push(progress) });
+    expect(seen.every(({ total }) => total >= 5_000_000)).toBe(true);
+    const { files, complete, row: whole } = await stored(row);
+    expect(complete).toBe(true);
+    expect(files.map((file) => file.path)).toEqual([
+      row.library,
+      'mlc-chat-config.json',
+      'tensor-cache.json',
+      'tokenizer.json',
+      'params_shard_0.bin',
+    ]);
+    expect(whole.files.at(-1)).toEqual({ path: 'params_shard_0.bin', bytes: 2_202_880 });
+    expect(webllmEntry(row, row.library!)).toEqual({ scope: 'webllm/wasm', url: row.library });
+
+    // A file that is gone makes it incomplete, and is the only one to be fetched.
+    const entry = webllmEntry(row, 'params_shard_0.bin');
+    await (await caches.open(entry.scope)).delete(entry.url);
+    expect((await stored(row)).complete).toBe(false);
+    const before = (await commands.fileRequests(server)).length;
+    await get(row);
+    expect((await commands.fileRequests(server)).slice(before)).toEqual([
+      '/made/open/params_shard_0.bin',
+    ]);
+  });
+
+  test('may call its list of shards by the old name; the engine finds it by the new one', async () => {
+    const list = await (await fetch(new URL('tensor-cache.json', webllm.base))).text();
+    const row = await publish('old', { 'ndarray-cache.json': list, 'tensor-cache.json': null });
+    await get(row);
+    expect((await stored(row)).complete).toBe(true);
+    expect(webllmEntry(row, 'ndarray-cache.json').url).toBe(
+      `${base('old')}resolve/main/tensor-cache.json`,
+    );
+  });
+
+  const lists: readonly [string, string | null, DownloadFaultKind, RegExp][] = [
+    ['no list at all', null, 'missing', /does not have the file tensor-cache\.json/],
+    ['another JSON', '{"a": 1}', 'damaged', /it has no records/],
+    ['an empty list', '{"records": []}', 'damaged', /it lists no shards/],
+    [
+      'a path that leads elsewhere',
+      '{"records": [{"dataPath": "../../other.bin", "nbytes": 5}]}',
+      'damaged',
+      /without a plain name/,
+    ],
+    ['a shard without a size', '{"records": [{"dataPath": "a.bin"}]}', 'damaged', /no size/],
+    ['a page', '<!doctype html><title>Sign in</title>', 'page', /a web page in place of/],
+  ];
+  test.each(lists)('with %s is refused in a sentence', async (name, list, kind, says) => {
+    const row = await publish(`bad-${name.replaceAll(' ', '-')}`, { 'tensor-cache.json': list });
+    const found = await fault(row);
+    expect(found.kind).toBe(kind);
+    expect(found.message).toMatch(says);
+    // Nothing that would mislead the next try is kept.
+    expect((await stored(row)).files.map((file) => file.path)).not.toContain('tensor-cache.json');
+  });
+
+  test('a shard that is not as long as the list says is not kept', async () => {
+    const list = '{"records": [{"dataPath": "params_shard_0.bin", "nbytes": 2202881}]}';
+    const row = await publish('longer', { 'tensor-cache.json': list });
+    expect((await fault(row)).message).toMatch(/\(2202880 bytes, not 2202881\)/);
+  });
+
+  test('a library that is no WebAssembly is not kept', async () => {
+    await commands.makeFile('/made/wrong.wasm', 'not a library');
+    const row = { ...(await publish('wrong')), library: `${server}made/wrong.wasm` };
+    expect((await fault(row)).message).toBe(
+      'The file wrong.wasm arrived damaged (not a WebAssembly library), so it was not kept.',
+    );
+  });
+});
+
+describe('a check of stored files', () => {
+  async function spoil(row: CatalogueRow, path: string, how: 'html' | 'short' | 'flipped') {
+    const entry = webllmEntry(row, path);
+    const cache = await caches.open(entry.scope);
+    const good = new Uint8Array(await (await cache.match(entry.url))!.arrayBuffer());
+    let bad: Uint8Array<ArrayBuffer> = good.slice();
+    if (how === 'html') bad = new TextEncoder().encode('<!doctype html><p>Sign in</p>');
+    else if (how === 'short') bad = good.slice(0, good.length >> 1);
+    else bad[bad.length >> 1]! ^= 1;
+    // As another part of the browser would leave it: with the length that is expected.
+    const headers = { 'content-length': String(good.length) };
+    await cache.put(entry.url, new Response(bad, { headers }));
+  }
+
+  test.each(['html', 'short', 'flipped'] as const)(
+    'finds what is %s, and only that file is fetched again',
+    async (how) => {
+      await get(webllm);
+      expect(await check(webllm, never())).toEqual([]);
+      await spoil(webllm, 'params_shard_0.bin', how);
+      expect(await check(webllm, never())).toEqual(['params_shard_0.bin']);
+      expect((await stored(webllm)).complete).toBe(false);
+      const before = (await commands.fileRequests(server)).length;
+      await get(webllm);
+      expect((await commands.fileRequests(server)).slice(before)).toEqual([
+        '/tests/tiny-gemma/params_shard_0.bin',
+      ]);
+      expect(await check(webllm, never())).toEqual([]);
+    },
+  );
+
+  test('finds a changed byte in a GGUF', async () => {
+    await get(wllama);
+    const at = await folder(wllama.id);
+    const handle = await at!.getFileHandle(fileName('random.gguf'));
+    const writable = await handle.createWritable({ keepExistingData: true });
+    await writable.write({ type: 'write', position: 900_000, data: 'changed' });
+    await writable.close();
+    expect(await check(wllama, never())).toEqual(['random.gguf']);
+    expect(await fileIn(at!, fileName('random.gguf'))).toBeNull();
+  });
+});
+
+describe('files that need not be fetched', () => {
+  test('are verified and stored like the others', async () => {
+    const { bytes } = wllama.files[0]!;
+    const content = await (await fetch(new URL('random.gguf', wllama.base))).blob();
+    const row = { ...wllama, id: 'own.wllama', base: 'https://nowhere.invalid/', files: [] };
+    const given = { ...row, files: [{ path: 'random.gguf' }] };
+    const options = { signal: never(), onProgress: () => undefined };
+    await download(given, { ...options, local: { 'random.gguf': content } });
+    expect((await stored(given)).files[0]).toMatchObject({ bytes });
+    await removeFiles(given);
+
+    const cut = download(given, {
+      ...options,
+      local: { 'random.gguf': content.slice(0, bytes! - 9) },
+    });
+    await expect(cut).rejects.toThrow(
+      'The file random.gguf arrived damaged (it ends too early), so it was not kept.',
+    );
+    expect((await stored(given)).bytes).toBe(0);
   });
 });
 
@@ -157,30 +329,190 @@ describe('a broken connection', () => {
   });
 });
 
-describe('a bad file is never kept', () => {
-  const cases: readonly [string, DownloadFaultKind, RegExp][] = [
-    ['html', 'page', /answered with a web page in place of the file params_shard_0\.bin/],
-    ['missing', 'missing', /does not have the file params_shard_0\.bin/],
-    ['refused', 'refused', /does not hand out the file params_shard_0\.bin \(403\)/],
-    ['broken', 'server', /failed to answer \(503\)/],
-    ['short', 'size', /does not have the announced size \(1101440 bytes, not 2202880\)/],
-    ['flipped', 'damaged', /arrived damaged \(wrong checksum\)/],
+/** The most of a file that a fault may leave: none of it, a part to go on from, or all of it. */
+type Kept = 'nothing' | 'a part' | 'the file';
+
+describe('every fault of a host ends well or in a sentence, and says what is kept', () => {
+  const FILE = 'params_shard_0.bin';
+  const SIZE = 2_202_880;
+  const HALF = SIZE >> 1;
+  const cases: readonly {
+    readonly fault: string;
+    readonly kind: DownloadFaultKind | null;
+    readonly says?: RegExp;
+    readonly advice?: RegExp;
+    readonly keeps: Kept;
+    /** Ranges asked for, `0` for all of it. */
+    readonly asks: readonly number[];
+  }[] = [
+    { fault: 'drop-at-1', kind: null, keeps: 'the file', asks: [0, 1] },
+    { fault: 'drop-at-70000', kind: null, keeps: 'the file', asks: [0, 70_000] },
+    { fault: `drop-at-${SIZE - 1}`, kind: null, keeps: 'the file', asks: [0, SIZE - 1] },
+    {
+      fault: 'drop',
+      kind: 'unreachable',
+      says: /^The connection to 127\.0\.0\.1:\d+ was lost\.$/,
+      advice: /goes on where it stopped/,
+      keeps: 'a part',
+      asks: [],
+    },
+    { fault: 'unsatisfiable', kind: null, keeps: 'the file', asks: [0, HALF, 0] },
+    { fault: 'no-range', kind: null, keeps: 'the file', asks: [0, HALF] },
+    { fault: 'slow', kind: null, keeps: 'the file', asks: [0] },
+    { fault: 'redirect', kind: null, keeps: 'the file', asks: [0] },
+    { fault: 'busy', kind: null, keeps: 'the file', asks: [0, 0] },
+    {
+      fault: 'busy-long',
+      kind: 'busy',
+      says: /is busy and asks to wait 60 minutes\.$/,
+      advice: /^Press Download again after that/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'refused',
+      kind: 'refused',
+      says: /does not hand out the file params_shard_0\.bin \(403\)/,
+      advice: /Choose another model/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'missing',
+      kind: 'missing',
+      says: /does not have the file params_shard_0\.bin/,
+      advice: /Choose another model/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'broken',
+      kind: 'server',
+      says: /failed to answer \(503\)/,
+      advice: /Try again later/,
+      keeps: 'nothing',
+      asks: [0, 0, 0, 0, 0],
+    },
+    {
+      fault: 'html',
+      kind: 'page',
+      says: /answered with a web page in place of the file params_shard_0\.bin/,
+      advice: /asks for a sign-in/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'lost',
+      kind: 'page',
+      says: /answered with a web page/,
+      advice: /asks for a sign-in/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'short',
+      kind: 'size',
+      says: /does not have the announced size \(1101440 bytes, not 2202880\)/,
+      advice: /Nothing of it was kept/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'short-unsaid',
+      kind: 'size',
+      says: /\(1101440 bytes, not 2202880\)/,
+      advice: /Nothing of it was kept/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'long',
+      kind: 'size',
+      says: /\(2202881 bytes, not 2202880\)/,
+      advice: /Nothing of it was kept/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    {
+      fault: 'flipped',
+      kind: 'damaged',
+      says: /arrived damaged \(wrong checksum\), so it was not kept/,
+      advice: /try again/,
+      keeps: 'nothing',
+      asks: [0],
+    },
+    // It is fetched anew from the start; that version is not the one that the list means.
+    {
+      fault: 'changed',
+      kind: 'damaged',
+      says: /arrived damaged \(wrong checksum\)/,
+      advice: /try again/,
+      keeps: 'nothing',
+      asks: [0, HALF, 0],
+    },
   ];
-  test.each(cases)('%s', async (mode, kind, message) => {
-    const row = faulty(webllm, mode, 'params_shard_0.bin');
-    const found = await fault(row);
-    expect(found.kind).toBe(kind);
-    expect(found.message).toMatch(message);
-    expect(found.advice).toMatch(/\w/);
+
+  test.each(cases)('$fault', async ({ fault: mode, kind, says, advice, keeps, asks }) => {
+    const row = faulty(webllm, mode, FILE);
+    const before = (await commands.fileRequests(server)).length;
+    const thrown = await get(row).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    const found = thrown instanceof DownloadError ? thrown.fault : thrown;
+    expect(found).toEqual(
+      kind === null
+        ? null
+        : {
+            kind,
+            message: expect.stringMatching(says!) as string,
+            advice: expect.stringMatching(advice!) as string,
+          },
+    );
+
     const { files, complete } = await stored(row);
-    expect(complete).toBe(false);
-    expect(files.map((file) => file.path)).not.toContain('params_shard_0.bin');
-    expect(files).toHaveLength(4);
-    const entry = webllmEntry(row, 'params_shard_0.bin');
-    expect(await (await caches.open(entry.scope)).match(entry.url)).toBeUndefined();
-    expect((await partOf(row, 'params_shard_0.bin')) ?? 0).toBe(0);
+    expect(complete).toBe(keeps === 'the file');
+    expect(files).toHaveLength(keeps === 'the file' ? 5 : 4);
+    const entry = webllmEntry(row, FILE);
+    const kept = await (await caches.open(entry.scope)).match(entry.url);
+    expect(kept !== undefined).toBe(keeps === 'the file');
+    const part = (await partOf(row, FILE)) ?? 0;
+    if (keeps === 'a part') expect(part).toBeGreaterThan(HALF);
+    else expect(part).toBe(0);
+
+    const asked = (await commands.fileRequests(server))
+      .slice(before)
+      .filter((request) => request.startsWith(`/fault/${mode}/`) && request.includes(`/tests/`))
+      .filter((request) => request.split(' from ')[0]!.endsWith(FILE))
+      .map((request) => Number(request.split(' from ')[1] ?? 0));
+    if (asks.length > 0) expect(asked).toEqual(asks);
+    else expect(asked[0]).toBe(0);
   });
 
+  test('without a checksum, what changed between two parts is fetched anew, all of one version', async () => {
+    const { bytes } = webllm.files.at(-1)!;
+    const files = webllm.files.map((file) => (file.path === FILE ? { path: FILE, bytes } : file));
+    const row = faulty({ ...webllm, files: files as CatalogueRow['files'] }, 'changed', FILE);
+    await get(row);
+    const other = await (await fetch(new URL(FILE, row.base))).arrayBuffer();
+    const file = (await stored(row)).files.at(-1)!;
+    expect(file).toEqual({ path: FILE, bytes, sha256: await sha256(other) });
+  });
+
+  test('the part that a killed page left is not mixed with a later version either', async () => {
+    const FIRST = 'random.gguf';
+    const bare = { ...wllama, files: [{ path: FIRST, bytes: wllama.files[0]!.bytes! }] };
+    await fault(faulty(bare, 'drop', FIRST));
+    const row = faulty(bare, 'flipped', FIRST);
+    const before = (await commands.fileRequests(server)).length;
+    await get(row);
+    expect((await commands.fileRequests(server)).slice(before)).toHaveLength(2);
+    const other = await (await fetch(new URL(FIRST, row.base))).arrayBuffer();
+    expect((await stored(row)).files[0]!.sha256).toBe(await sha256(other));
+  });
+});
+
+describe('a bad file is never kept', () => {
   test('nor one of the wrong kind, where no checksum is known', async () => {
     const cut = faulty(
       { ...webllm, files: [{ path: 'tokenizer.json' }] },
