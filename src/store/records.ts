@@ -309,6 +309,34 @@ export interface Settings {
   /** The person closed the install prompt. */
   readonly installDismissed: boolean;
   readonly limits: TurnLimits;
+  /** What became of loading models on this phone; the newest of each model, device and window. */
+  readonly trials?: readonly ModelTrial[];
+  /** Milliseconds without use after which the model in memory is let go; default: five minutes. */
+  readonly idleMs?: number;
+}
+
+/** What became of a model on one device: of a failure it is known what safer choice comes next. */
+export interface ModelTrial {
+  /** Catalogue id. */
+  readonly model: string;
+  /** Fingerprint of its files: another version is another try. */
+  readonly version: string;
+  /** What the browser tells of the graphics chip, or `cpu`. */
+  readonly device: string;
+  /** Window that it was loaded with. */
+  readonly contextTokens: number;
+  readonly at: number;
+  /**
+   * crashed: the page died of it · gpu: the chip calculated nonsense or was lost · memory: none
+   * left · stalled: no progress in time. Absent: it worked.
+   */
+  readonly failed?: 'crashed' | 'gpu' | 'memory' | 'stalled';
+  /** A crash came while it answered for the first time, not while it was loaded. */
+  readonly answering?: boolean;
+  /** The person has not yet chosen what to do about the failure. */
+  readonly open?: boolean;
+  /** When it last lost its device in the midst of an answer. */
+  readonly lostAt?: number;
 }
 
 export interface TurnLimits {

@@ -3,9 +3,11 @@
 /**
  * absent: the model's files are not on the phone · gpu: no usable GPU, or the device was lost ·
  * memory: out of memory · context: the prompt does not fit the window · stalled: no token in time ·
- * internal: anything else, a fault of ours or of the engine
+ * unsafe: it failed on this phone before, and the person has not chosen yet · internal: anything
+ * else, a fault of ours or of the engine
  */
-export type EngineErrorKind = 'absent' | 'gpu' | 'memory' | 'context' | 'stalled' | 'internal';
+export type EngineErrorKind =
+  'absent' | 'gpu' | 'memory' | 'context' | 'stalled' | 'unsafe' | 'internal';
 
 const KINDS: ReadonlySet<string> = new Set<EngineErrorKind>([
   'absent',
@@ -13,6 +15,7 @@ const KINDS: ReadonlySet<string> = new Set<EngineErrorKind>([
   'memory',
   'context',
   'stalled',
+  'unsafe',
   'internal',
 ]);
 

@@ -228,15 +228,14 @@ export function createModels(deps: ModelsDeps): Models {
     if (kept.kind !== 'ready') return undefined;
     const { fitOf } = await import('./fit.ts');
     const now = await phoneNow(phone, pending());
-    const able = [...entries.values()].filter((other) => {
-      const complete = other.kept.kind === 'ready';
-      const fit = fitOf(other.row, now, { stored: other.stored, complete });
-      return other.row.id === row.id ? fit.blocked !== 'phone' : fit.verdict !== 'big';
+    return life.setback(row, () => {
+      const able = [...entries.values()].filter((other) => {
+        const complete = other.kept.kind === 'ready';
+        const fit = fitOf(other.row, now, { stored: other.stored, complete });
+        return other.row.id === row.id ? fit.blocked !== 'phone' : fit.verdict !== 'big';
+      });
+      return able.map((other) => other.row);
     });
-    return life.setback(
-      row,
-      able.map((other) => other.row),
-    );
   }
 
   /** The row with the largest window for which there is memory and with which it has not failed. */
@@ -278,12 +277,15 @@ export function createModels(deps: ModelsDeps): Models {
       if (running) return running.done;
       if (!entry || phone.noStorage !== undefined) return;
       const { row } = entry;
-      await life.forgive(row);
       const stop = new AbortController();
-      const done = runDownload(row, stop.signal).then(async () => {
-        downloads.delete(id);
-        set(await look(row));
-      });
+      // To ask for it again is to try it again.
+      const done = life
+        .forgive(row)
+        .then(() => runDownload(row, stop.signal))
+        .then(async () => {
+          downloads.delete(id);
+          set(await look(row));
+        });
       downloads.set(id, { done, cancel: () => stop.abort() });
       const total = sizeOf(row);
       set({

@@ -25,6 +25,10 @@ const SENTENCES: Readonly<
     message: `${label} stopped answering.`,
     advice: 'Try again. If it happens again, choose a smaller model.',
   }),
+  unsafe: (label) => ({
+    message: `${label} failed on this phone before, so it was not started again.`,
+    advice: 'Take the safer choice that is offered for it, or let the cloud take this turn.',
+  }),
   internal: (label) => ({
     message: `${label} failed on this phone.`,
     advice: 'Try again. If it happens again, download the model anew or choose another one.',
@@ -34,5 +38,11 @@ const SENTENCES: Readonly<
 /** Anything thrown below the brain, as an error for the person. `label` is the model's own. */
 export function brainError(thrown: unknown, label: string): BrainError {
   const { kind, message } = EngineError.from(thrown);
-  return { kind, ...SENTENCES[kind](label), detail: message };
+  const { message: what, advice } = SENTENCES[kind](label);
+  return {
+    kind: kind === 'unsafe' ? 'internal' : kind,
+    message: what,
+    advice,
+    detail: message,
+  };
 }

@@ -9,6 +9,11 @@ export const MODEL_LOCK = 'deft-model';
 /** A tab that was not listening yet is asked again after this many milliseconds. */
 const ASK_AGAIN = 2_000;
 
+async function heldSomewhere(): Promise<boolean> {
+  const { held = [] } = await navigator.locks.query();
+  return held.some((lock) => lock.name === MODEL_LOCK);
+}
+
 export class TabLock {
   readonly #channel = new BroadcastChannel(MODEL_LOCK);
   #release: (() => void) | null = null;
@@ -22,11 +27,15 @@ export class TabLock {
     return this.#release !== null;
   }
 
+  /** Whether this tab has the lock, or could have it at once. */
+  async available(): Promise<boolean> {
+    return this.held || !(await heldSomewhere());
+  }
+
   /** Resolves when this tab holds the lock. Calls `onWait` where another tab has it. */
   async acquire(signal: AbortSignal, onWait: () => void): Promise<void> {
     if (this.#release) return;
-    const { held = [] } = await navigator.locks.query();
-    if (held.some((lock) => lock.name === MODEL_LOCK)) onWait();
+    if (await heldSomewhere()) onWait();
     const ask = (): void => this.#channel.postMessage('wanted');
     ask();
     const asking = setInterval(ask, ASK_AGAIN);

@@ -11,6 +11,7 @@ import { download } from '../../../src/brain/local/downloads.ts';
 import type { HostedEngine } from '../../../src/brain/local/engines/client.ts';
 import { createEngine } from '../../../src/brain/local/engines/engines.ts';
 import { createMemory } from '../../../src/brain/local/memory.ts';
+import { createTrials } from '../../../src/brain/local/trials.ts';
 import type {
   CatalogueRow,
   EngineName,
@@ -210,6 +211,8 @@ window.prepareBench = async (name) => {
     engine: () => engine,
     onChange: () => undefined,
     onAbsent: () => undefined,
+    trials: createTrials({ get: async () => ({}), set: async () => undefined }, () => 'gpu'),
+    idleMs: () => Infinity,
   });
   const { metered, seen } = meter(memory.engine(row), model);
   const newConversation = await startApp(metered, row);

@@ -4,6 +4,8 @@ import { createWorkerEngine } from '../../../src/brain/local/engines/client.ts';
 import { spawnWorker } from '../../../src/brain/local/engines/spawn.ts';
 import { createMemory, type InMemory, type Memory } from '../../../src/brain/local/memory.ts';
 import { MODEL_LOCK } from '../../../src/brain/local/tab-lock.ts';
+import { createTrials } from '../../../src/brain/local/trials.ts';
+import type { ModelTrial } from '../../../src/store/records.ts';
 import { ask, chat, never, puppetRow, read } from './rows.ts';
 import puppetUrl from './workers/puppet.worker.ts?worker&url';
 
@@ -14,24 +16,35 @@ interface Tab {
   /** What was in memory, one after the other. */
   readonly states: readonly InMemory[];
   readonly spawned: () => number;
+  /** What was noted of models on this phone. */
+  readonly trials: () => readonly ModelTrial[];
 }
 
 let tabs: Tab[] = [];
 
 /** What one tab has; the engines are puppets. */
-function tab(patience = {}): Tab {
+function tab(patience = {}, idleMs = 300_000): Tab {
   const states: InMemory[] = [];
   let spawned = 0;
   const spawn = (): Worker => {
     spawned += 1;
     return spawnWorker(puppetUrl, 'puppet');
   };
+  let kept: readonly ModelTrial[] = [];
   const memory = createMemory({
     engine: () => createWorkerEngine({ spawn, patience }),
     onChange: (state) => states.push(state),
     onAbsent: () => undefined,
+    trials: createTrials(
+      {
+        get: async () => ({ trials: kept }),
+        set: async ({ trials }) => void (kept = trials),
+      },
+      () => 'a chip',
+    ),
+    idleMs: () => idleMs,
   });
-  const made = { memory, states, spawned: () => spawned };
+  const made = { memory, states, spawned: () => spawned, trials: () => kept };
   tabs.push(made);
   return made;
 }
@@ -95,7 +108,12 @@ describe('two tabs', () => {
     expect(await say(here, 'works')).toBe('yes');
     expect(await say(there, 'works')).toBe('yes');
     expect(here.states.at(-1)).toBeNull();
-    expect(there.states[0]).toEqual({ id: 'works', state: 'loading', fraction: null });
+    expect(there.states).toContainEqual({
+      id: 'works',
+      state: 'loading',
+      fraction: null,
+      waiting: true,
+    });
     expect(there.states.at(-1)).toEqual({ id: 'works', state: 'warm' });
   });
 
@@ -122,29 +140,143 @@ describe('two tabs', () => {
   });
 });
 
+describe('a model that nobody uses', () => {
+  test('is let go after a while, and comes back by itself', async () => {
+    const here = tab({}, 50);
+    expect(await say(here, 'works')).toBe('yes');
+    await expect.poll(() => here.states.at(-1)).toBeNull();
+    expect(await lockHeld()).toBe(false);
+    expect(await say(here, 'works')).toBe('yes');
+    expect(here.spawned()).toBe(2);
+  });
+
+  test('is not let go while it answers', async () => {
+    const here = tab({}, 20);
+    const stop = new AbortController();
+    let text = '';
+    const answer = read(here.memory.engine(puppetRow('creeps')), PROMPT, stop.signal, (all) => {
+      text = all;
+    });
+    await expect.poll(() => text.length, { timeout: 5_000 }).toBeGreaterThan(5);
+    expect(here.states.at(-1)).toEqual({ id: 'creeps', state: 'generating' });
+    stop.abort();
+    expect((await answer).done.reason).toBe('aborted');
+    await expect.poll(() => here.states.at(-1)).toBeNull();
+  });
+
+  test('is let go when the page is frozen, but not one that is at work', async () => {
+    const here = tab();
+    await load(here, 'works');
+    document.dispatchEvent(new Event('freeze'));
+    await expect.poll(() => here.states.at(-1)).toBeNull();
+    const loading = load(here, 'creeps-in-load');
+    await expect.poll(() => here.states.at(-1)).toMatchObject({ state: 'loading' });
+    document.dispatchEvent(new Event('freeze'));
+    await loading;
+    expect(here.states.at(-1)).toEqual({ id: 'creeps-in-load', state: 'warm' });
+  });
+});
+
+describe('loading ahead', () => {
+  test('makes the next use start at once, and a use meanwhile hears how far it is', async () => {
+    const here = tab({ load: 2_000 });
+    const ahead = here.memory.warm(puppetRow('creeps-in-load'));
+    const heard: (number | null)[] = [];
+    const row = puppetRow('creeps-in-load');
+    await here.memory.engine(row).load(row, (fraction) => heard.push(fraction), never());
+    await ahead;
+    expect(here.spawned()).toBe(1);
+    expect(heard).toContain(1);
+  });
+
+  test('takes no model away from another tab', async () => {
+    const [here, there] = [tab(), tab()];
+    await load(here, 'works');
+    await there.memory.warm(puppetRow('works'));
+    expect(there.spawned()).toBe(0);
+    expect(here.states.at(-1)).toEqual({ id: 'works', state: 'warm' });
+  });
+});
+
+const flag = (): unknown => JSON.parse(localStorage.getItem('deft.loading') ?? 'null');
+
 describe('the crash flag', () => {
   test('is up while a model loads, and down after it, also after a failure', async () => {
     const here = tab({ load: 2_000 });
     const loading = load(here, 'creeps-in-load');
-    await expect.poll(() => localStorage.getItem('deft.loading')).toBe('creeps-in-load');
+    await expect
+      .poll(flag)
+      .toMatchObject({ model: 'creeps-in-load', contextTokens: 100, answering: false });
     await loading;
     expect(takeFlag()).toBeNull();
     await load(here, 'crashes-in-load').catch(() => undefined);
     expect(takeFlag()).toBeNull();
   });
 
+  test('is up while a model answers for the first time since it was loaded, and never again', async () => {
+    const here = tab();
+    const row = puppetRow('creeps');
+    for (const first of [true, false]) {
+      const stop = new AbortController();
+      let text = '';
+      const answer = read(here.memory.engine(row), PROMPT, stop.signal, (all) => (text = all));
+      await expect.poll(() => text.length).toBeGreaterThan(0);
+      expect(flag()).toEqual(
+        first ? expect.objectContaining({ model: 'creeps', answering: true }) : null,
+      );
+      stop.abort();
+      await answer;
+      expect(takeFlag()).toBeNull();
+    }
+    expect(here.trials()).toMatchObject([{ model: 'creeps', contextTokens: 100 }]);
+    expect(here.trials()[0]?.failed).toBeUndefined();
+  });
+
   test('is down where the page is left', async () => {
     const here = tab({ load: 2_000 });
     const loading = load(here, 'creeps-in-load');
-    await expect.poll(() => localStorage.getItem('deft.loading')).toBe('creeps-in-load');
+    await expect.poll(flag).toMatchObject({ model: 'creeps-in-load' });
     dispatchEvent(new Event('pagehide'));
-    expect(localStorage.getItem('deft.loading')).toBeNull();
+    expect(flag()).toBeNull();
     await loading;
   });
 
-  test('is taken once', () => {
-    localStorage.setItem('deft.loading', 'x');
-    expect(takeFlag()).toBe('x');
+  test('is taken once, and only where it makes sense', () => {
+    const key = { model: 'x', version: '1', device: 'cpu', contextTokens: 100 };
+    localStorage.setItem('deft.loading', JSON.stringify({ ...key, answering: true }));
+    expect(takeFlag()).toEqual({ ...key, answering: true });
     expect(takeFlag()).toBeNull();
+    for (const odd of ['x', '"x"', '{}', '{"model":1}']) {
+      localStorage.setItem('deft.loading', odd);
+      expect(takeFlag()).toBeNull();
+    }
+  });
+});
+
+describe('what a model did to this phone is noted', () => {
+  test.each([
+    ['refuses-to-load', 'gpu'],
+    ['hangs-in-load', 'stalled'],
+    ['breaks', 'memory'],
+  ] as const)('%s: %s, at once', async (id, failed) => {
+    const here = tab(id === 'hangs-in-load' ? { load: 100 } : {});
+    await expect(say(here, id)).rejects.toMatchObject({ kind: failed });
+    expect(here.trials()).toMatchObject([{ model: id, device: 'cpu', failed, open: true }]);
+  });
+
+  test('a device lost in an answer is bad luck, the second one is a failure', async () => {
+    const here = tab();
+    await expect(say(here, 'loses-its-device')).rejects.toMatchObject({ kind: 'gpu' });
+    expect(here.trials()).toMatchObject([{ lostAt: expect.any(Number) as number }]);
+    expect(here.trials()[0]?.failed).toBeUndefined();
+    await expect(say(here, 'loses-its-device')).rejects.toMatchObject({ kind: 'gpu' });
+    expect(here.trials()).toMatchObject([{ failed: 'gpu', open: true }]);
+  });
+
+  test('what says nothing about the phone is not', async () => {
+    const here = tab();
+    await expect(say(here, 'refuses')).rejects.toMatchObject({ kind: 'context' });
+    await expect(say(here, 'crashes-in-load')).rejects.toMatchObject({ kind: 'internal' });
+    expect(here.trials()).toEqual([]);
   });
 });

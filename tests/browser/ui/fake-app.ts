@@ -271,6 +271,8 @@ export function fakeApp(
       cancel() {},
       async remove() {},
       async unload() {},
+      async warm() {},
+      stepDown: async () => null,
       brain: async () => null,
       subscribe: never,
     },

@@ -11,8 +11,19 @@ import { Channel } from './channel.ts';
 import type { Command, Report } from './protocol.ts';
 import { Watchdog } from './watchdog.ts';
 
+export interface LoadOptions {
+  /** Whether the model must first show that it calculates right here; default: yes. */
+  readonly selfTest?: boolean;
+}
+
 /** An engine that can say whether it still holds its model. */
 export interface HostedEngine extends LocalEngine {
+  load(
+    row: CatalogueRow,
+    onProgress: (fraction: number | null) => void,
+    signal: AbortSignal,
+    options?: LoadOptions,
+  ): Promise<void>;
   /** False before a load, after `unload`, and where the worker had to be terminated. */
   readonly loaded: boolean;
   /** Resolves when the worker that holds the model is gone; at once where there is none. */
@@ -149,6 +160,7 @@ class WorkerEngineClient implements HostedEngine {
     row: CatalogueRow,
     onProgress: (fraction: number | null) => void,
     signal: AbortSignal,
+    { selfTest = true }: LoadOptions = {},
   ): Promise<void> {
     signal.throwIfAborted();
     this.#end('loaded anew');
@@ -174,7 +186,7 @@ class WorkerEngineClient implements HostedEngine {
           },
           end: reject,
         });
-        link.send({ type: 'load', row });
+        link.send({ type: 'load', row, selfTest });
       });
       this.#loaded = true;
     } catch (error) {

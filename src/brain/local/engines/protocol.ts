@@ -8,7 +8,12 @@ import type { EngineErrorWire } from '../errors.ts';
 import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
 
 export type Command =
-  | { readonly type: 'load'; readonly row: CatalogueRow }
+  | {
+      readonly type: 'load';
+      readonly row: CatalogueRow;
+      /** The model must first show that it calculates right on this hardware. */
+      readonly selfTest: boolean;
+    }
   | { readonly type: 'generate'; readonly id: number; readonly request: GenerateRequest }
   /** Ends the running generation; its `done` still comes. */
   | { readonly type: 'stop'; readonly id: number };
@@ -24,6 +29,10 @@ export type Report =
 
 /** What an engine does inside its worker. */
 export interface WorkerEngine {
-  load(row: CatalogueRow, onProgress: (fraction: number | null) => void): Promise<void>;
+  load(
+    row: CatalogueRow,
+    onProgress: (fraction: number | null) => void,
+    selfTest: boolean,
+  ): Promise<void>;
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
 }

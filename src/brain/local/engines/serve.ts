@@ -35,7 +35,7 @@ export function serve(make: (broken: (error: EngineError) => void) => WorkerEngi
     const command = message.data;
     if (command.type === 'load')
       engine
-        .load(command.row, (fraction) => report({ type: 'progress', fraction }))
+        .load(command.row, (fraction) => report({ type: 'progress', fraction }), command.selfTest)
         .then(() => report({ type: 'loaded' }), broken);
     else if (command.type === 'generate') void generate(command);
     else if (command.type === 'stop' && running?.id === command.id) running.stop.abort();

@@ -11,6 +11,7 @@ import { fileUrl, webllmEntry, webllmModelUrl } from '../files.ts';
 import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
 import { engineFault } from './faults.ts';
 import type { WorkerEngine } from './protocol.ts';
+import { nonsense, SELF_TEST_PROMPT, SELF_TEST_TOKENS } from './self-test.ts';
 import { serve } from './serve.ts';
 import { StopStrings } from './stops.ts';
 
@@ -56,8 +57,8 @@ function closeNetwork(): void {
 }
 
 /**
- * WebLLM asks for less than some models need, and does not tell of a lost device. Resolves when one
- * was lost and that was reported.
+ * WebLLM asks for less than some models need, and tells neither of a lost device nor of one that is
+ * out of memory. Resolves when one was lost and that was reported.
  */
 function watchDevice(broken: (error: EngineError) => void): Promise<void> {
   let reported!: () => void;
@@ -79,6 +80,10 @@ function watchDevice(broken: (error: EngineError) => void): Promise<void> {
     void device.lost.then((info) => {
       broken(engineFault(new Error(`The GPU device was lost (${info.reason}): ${info.message}`)));
       reported();
+    });
+    device.addEventListener('uncapturederror', ({ error }) => {
+      if (error instanceof GPUOutOfMemoryError)
+        broken(new EngineError('memory', `GPU out of memory: ${error.message}`));
     });
     return device;
   };
@@ -104,7 +109,11 @@ class WebllmEngine implements WorkerEngine {
     this.#lost = lost;
   }
 
-  async load(row: CatalogueRow, onProgress: (fraction: number | null) => void): Promise<void> {
+  async load(
+    row: CatalogueRow,
+    onProgress: (fraction: number | null) => void,
+    selfTest: boolean,
+  ): Promise<void> {
     const library = row.files.find((file) => file.path.endsWith('.wasm'));
     if (!library) throw new EngineError('internal', `${row.id} names no WebGPU library`);
     this.#bosTokens = await bosTokens(row);
@@ -122,7 +131,7 @@ class WebllmEngine implements WorkerEngine {
         ...BARE_TEMPLATE,
         context_window_size: row.contextTokens,
       });
-      await this.#selfTest();
+      if (selfTest) await this.#selfTest();
     } catch (thrown) {
       throw engineFault(thrown);
     }
@@ -131,15 +140,15 @@ class WebllmEngine implements WorkerEngine {
   /** Some drivers fail at the first real work, and a broken one calculates nonsense. */
   async #selfTest(): Promise<void> {
     const { choices } = await this.#engine.chat.completions.create({
-      messages: [{ role: 'user', content: '1' }],
-      max_tokens: 1,
+      messages: [{ role: 'user', content: SELF_TEST_PROMPT }],
+      max_tokens: SELF_TEST_TOKENS,
       temperature: 0,
       logprobs: true,
       top_logprobs: 1,
     });
-    const logprob = choices[0]?.logprobs?.content?.[0]?.logprob;
-    if (typeof logprob !== 'number' || !Number.isFinite(logprob))
-      throw new EngineError('gpu', `the self-test gave a log-probability of ${logprob}`);
+    const [choice] = choices;
+    const wrong = nonsense(choice?.message.content ?? '', choice?.logprobs?.content ?? []);
+    if (wrong) throw new EngineError('gpu', `the self-test ${wrong}`);
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {

@@ -5,6 +5,7 @@ import type { Command, Report } from '../../../../src/brain/local/engines/protoc
 
 const report = (message: Report): void => self.postMessage(message);
 let behaviour = '';
+let talking: ReturnType<typeof setInterval> | undefined;
 
 self.addEventListener('message', (message: MessageEvent<Command>) => {
   const command = message.data;
@@ -22,9 +23,17 @@ self.addEventListener('message', (message: MessageEvent<Command>) => {
       }, 250);
       return;
     }
+    if (behaviour === 'refuses-to-load')
+      return report({ type: 'broken', error: { kind: 'gpu', detail: 'the self-test failed' } });
     report({ type: 'loaded' });
     if (behaviour === 'dies-when-idle')
       report({ type: 'broken', error: { kind: 'gpu', detail: 'the device was lost' } });
+  }
+  if (command.type === 'stop') {
+    clearInterval(talking);
+    const counts = { promptTokens: 3, cachedTokens: 0, outputTokens: 1 };
+    const event = { type: 'done', reason: 'aborted', ...counts } as const;
+    if (behaviour === 'creeps') report({ type: 'event', id: command.id, event });
   }
   if (command.type !== 'generate') return;
   const { id } = command;
@@ -43,5 +52,10 @@ self.addEventListener('message', (message: MessageEvent<Command>) => {
     report({ type: 'refused', id, error: { kind: 'context', detail: 'too long' } });
   if (behaviour === 'breaks')
     report({ type: 'broken', error: { kind: 'memory', detail: 'out of memory' } });
+  if (behaviour === 'loses-its-device') {
+    token('half');
+    report({ type: 'broken', error: { kind: 'gpu', detail: 'the device was lost' } });
+  }
+  if (behaviour === 'creeps') talking = setInterval(() => token('a'), 20);
   if (behaviour === 'hangs-in-decode') token('half');
 });
