@@ -324,21 +324,86 @@ describe('the brain of a stored model', () => {
     expect(await kind(models, TINY)).toBe('ready');
   });
 
-  test('in whose loading the last page died is not tried again unasked', async () => {
+  /** Loads a model as a page does that dies meanwhile: its crash flag stays up. */
+  async function dieLoading(id: string): Promise<void> {
     const models = open();
-    await models.download(RANDOM);
-    localStorage.setItem('deft.loading', RANDOM);
+    const answer = collect(await models.brain(id));
+    await expect.poll(() => localStorage.getItem('deft.loading')).not.toBeNull();
+    const flag = localStorage.getItem('deft.loading')!;
+    await answer;
+    await models.unload();
+    localStorage.setItem('deft.loading', flag);
+  }
+
+  test('in whose loading the last page died is not tried again unasked', async () => {
+    await open().download(RANDOM);
+    await dieLoading(RANDOM);
     const next = open();
     expect((await view(next, RANDOM)).status).toEqual({
       kind: 'failed',
-      message: 'The browser closed while this model was being loaded, probably for want of memory.',
-      advice: 'Close other apps and tabs, then try again, or choose a smaller model.',
+      message: `The browser closed while ${RANDOM} was being loaded, probably for want of memory.`,
+      advice: 'Take the safer choice, or close other apps and tabs and try it again as it was.',
     });
-    expect(await next.brain(RANDOM)).toBeNull();
+    // Nor by a use, not even after another reload.
+    for (const models of [next, open()]) {
+      await models.warm(RANDOM);
+      expect(endOf(await collect(await models.brain(RANDOM)))).toMatchObject({
+        error: { message: `${RANDOM} failed on this phone before, so it was not started again.` },
+      });
+      expect(await kind(models, RANDOM)).toBe('failed');
+    }
     // The person tries again: nothing has to be fetched.
     const before = (await commands.fileRequests(server)).length;
     await next.download(RANDOM);
     expect((await commands.fileRequests(server)).length).toBe(before);
     expect(endOf(await collect(await next.brain(RANDOM)))).toMatchObject({ reason: 'length' });
+    expect((await view(next, RANDOM)).setback).toBeUndefined();
+  });
+
+  test('that fails again and again is offered smaller, then another one, then the cloud', async () => {
+    await list(({ id }) => (id === RANDOM ? { contexts: [512] } : { memory: 50e6 }));
+    const models = open();
+    await expect.poll(async () => (await view(models, TINY)).row.memory).toBe(50e6);
+    await models.download(RANDOM);
+
+    await dieLoading(RANDOM);
+    let next = open();
+    expect((await view(next, RANDOM)).setback?.next).toMatchObject({
+      kind: 'context',
+      contextTokens: 512,
+    });
+    await next.stepDown(RANDOM);
+    expect(await view(next, RANDOM)).toMatchObject({ status: { kind: 'ready' } });
+    expect((await next.brain(RANDOM))?.describe().contextTokens).toBe(512);
+
+    await dieLoading(RANDOM);
+    next = open();
+    expect((await view(next, RANDOM)).setback?.next).toMatchObject({ kind: 'smaller' });
+    // What is not here yet comes with the same tap, and is the one in use.
+    expect(await next.stepDown(RANDOM)).toMatchObject({ row: { id: TINY } });
+    expect((await store.settings.get()).phoneModel).toBe(TINY);
+    expect(await kind(next, TINY)).toBe('ready');
+
+    await dieLoading(TINY);
+    next = open();
+    expect((await view(next, TINY)).setback?.next).toEqual({ kind: 'cloud' });
+    await next.stepDown(TINY);
+    expect((await view(next, TINY)).setback).toBeUndefined();
+    // Nothing of all this is tried ahead.
+    await next.warm(TINY);
+    expect(await kind(next, TINY)).toBe('ready');
+  });
+
+  test('is ready ahead of its first use, once the person begins to write', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    const kinds: string[] = [];
+    models.subscribe(() => void kind(models, RANDOM).then((one) => kinds.push(one)));
+    await models.warm(RANDOM);
+    expect(await kind(models, RANDOM)).toBe('warm');
+    const events = await collect(await models.brain(RANDOM));
+    expect(events.some((event) => event.type === 'progress' && event.phase === 'load')).toBe(false);
+    await expect.poll(() => kinds).toContain('generating');
+    expect(await kind(models, RANDOM)).toBe('warm');
   });
 });
