@@ -58,6 +58,8 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
           testTimeout: 300_000,
+          // What a screen owes is there in a minute, also on a busy machine.
+          expect: { poll: { timeout: 60_000 } },
           fileParallelism: false,
           browser: {
             enabled: true,
@@ -65,6 +67,7 @@ export default defineConfig({
             screenshotFailures: false,
             commands: { ...cloudCommands, ...fileCommands, ...mcpCommands },
             provider: playwright({
+              actionTimeout: 60_000,
               launchOptions: {
                 args: CHROMIUM_FLAGS,
                 ...(executablePath ? { executablePath } : {}),

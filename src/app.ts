@@ -81,7 +81,7 @@ export interface App {
 }
 
 export type { Activity } from './agent/activity.ts';
-export type { MessageView, Question, Session, SessionView } from './agent/session.ts';
+export type { MessageView, Question, Session, SessionView, Trouble } from './agent/session.ts';
 export type { Answer } from './policy/types.ts';
 
 /** How long a session's page may wait for `demo.json`. */

@@ -14,5 +14,7 @@ export type Activity =
   | { readonly kind: 'writing' }
   | { readonly kind: 'asking'; readonly callId: string }
   | { readonly kind: 'calling'; readonly callId: string; readonly progress?: CallProgress }
+  /** Earlier turns are being summarised. */
+  | { readonly kind: 'summarising' }
   /** Another tab is at work on this conversation. */
   | { readonly kind: 'elsewhere' };

@@ -1,10 +1,20 @@
-/** Makes a request fit a model's window: at least a fifth stays free for the answer. */
+/**
+ * Makes a request fit a model's window, and counts what it is made of. At least a fifth of the window
+ * stays free for the answer. What does not fit is left out of the model's view, oldest first; nothing
+ * is left out of the person's.
+ */
 import type { BrainInfo, BrainMessage } from '../brain/brain.ts';
+import type { ContextUse, Summary } from '../store/records.ts';
+import { summaryMessages } from './transcript.ts';
 
 /** Share of the window kept for the answer. */
 const ANSWER_SHARE = 0.25;
 /** No answer needs more room than this, in tokens. */
 const ANSWER_MOST = 4096;
+/** Tokens that the marks around each message take, about. */
+const MARKS = 8;
+/** Shares of `resultChars` that are tried, one after the other, until the newest turn fits. */
+const SHARES = [1, 0.5, 0.25, 0.1];
 
 /** Tokens kept for the answer in a window. */
 export function answerTokens(contextTokens: number): number {
@@ -21,43 +31,82 @@ const textOf = (message: BrainMessage): string =>
     ? message.text + message.calls.map((call) => JSON.stringify(call.args) + call.name).join('')
     : message.text;
 
+/** What the model may be shown, for one bound on the length of each tool result. */
+export interface Material {
+  /** What stands for the oldest turns; never left out. */
+  readonly summary?: Summary;
+  /** Earlier turns whole, oldest first, those with a summary included. */
+  readonly history: readonly (readonly BrainMessage[])[];
+  /** The newest user message and what followed it; never left out. */
+  readonly current: readonly BrainMessage[];
+}
+
+/** Tokens that the request takes before any message. */
+export interface Fixed {
+  readonly system: number;
+  readonly tools: number;
+}
+
 export interface Fit {
   readonly messages: readonly BrainMessage[];
-  /** Earlier messages that the model does not see. */
-  readonly dropped: number;
-  readonly promptTokens: number;
+  readonly use: ContextUse;
   /** False where even the newest turn alone is too long. */
   readonly fits: boolean;
 }
 
-/**
- * Drops whole turns from the front of `history` until the prompt fits. `current` (the newest user
- * message and what followed it) is never dropped. `fixedTokens` is what system text and tools take.
- */
-export function fit(
-  history: readonly BrainMessage[],
-  current: readonly BrainMessage[],
-  fixedTokens: number,
-  brain: { describe(): BrainInfo; countTokens(text: string): number },
-): Fit {
-  const window = brain.describe().contextTokens;
-  const room = window - answerTokens(window) - fixedTokens;
-  const count = (message: BrainMessage): number => brain.countTokens(textOf(message)) + 8;
-  const total = (messages: readonly BrainMessage[]): number =>
-    messages.reduce((sum, message) => sum + count(message), 0);
-  const needed = total(current);
-  let from = 0;
-  let kept = total(history);
-  while (from < history.length && needed + kept > room) {
-    do {
-      kept -= count(history[from] as BrainMessage);
-      from += 1;
-    } while (from < history.length && history[from]?.role !== 'user');
+type Counter = { describe(): BrainInfo; countTokens(text: string): number };
+
+function fitOnce(material: Material, fixed: Fixed, brain: Counter): Fit {
+  const { contextTokens: window, turns: most = Infinity } = brain.describe();
+  const answer = answerTokens(window);
+  const count = (messages: readonly BrainMessage[]): number =>
+    messages.reduce((sum, message) => sum + brain.countTokens(textOf(message)) + MARKS, 0);
+  const results = count(material.current.filter(({ role }) => role === 'tool'));
+  const words = count(material.current) - results;
+  const summarised = material.summary?.turns ?? 0;
+  const before = material.summary ? summaryMessages(material.summary.text) : [];
+  const summary = count(before);
+  const room = window - answer - fixed.system - fixed.tools - words - results - summary;
+  const shown: (readonly BrainMessage[])[] = [];
+  let earlier = 0;
+  for (const turn of material.history.slice(summarised).toReversed()) {
+    const more = count(turn);
+    if (earlier + more > room || shown.length >= most) break;
+    earlier += more;
+    shown.unshift(turn);
   }
   return {
-    messages: [...history.slice(from), ...current],
-    dropped: from,
-    promptTokens: fixedTokens + needed + kept,
-    fits: needed <= room,
+    messages: [...before, ...shown.flat(), ...material.current],
+    use: {
+      window,
+      answer,
+      ...fixed,
+      earlier: earlier + summary,
+      words,
+      results,
+      dropped: material.history.length - shown.length,
+    },
+    fits: room >= 0,
   };
+}
+
+/**
+ * Fits a request into a brain's window: whole turns are left out from the front, and where the newest
+ * turn alone is too long, its tool results are cut shorter. `material` makes the messages for a bound,
+ * in characters, on each tool result.
+ */
+export function fit(
+  material: (maxResultChars: number) => Material,
+  fixed: Fixed,
+  brain: Counter,
+): Fit {
+  const bound = resultChars(brain.describe().contextTokens);
+  let last: Fit | undefined;
+  for (const share of SHARES) {
+    last = fitOnce(material(Math.floor(bound * share)), fixed, brain);
+    if (last.fits) return last;
+    // Cutting shorter helps only where there are results to cut.
+    if (last.use.results === 0) break;
+  }
+  return last as Fit;
 }

@@ -9,7 +9,7 @@ import type { Tool } from '../mcp/types.ts';
 import type { Route, RouteContext } from '../router/types.ts';
 import type { NoticePart, Part } from '../store/records.ts';
 import { dropCut, openCalls, refuseOpen, settle } from './calls.ts';
-import { answerTokens, fit, resultChars } from './context.ts';
+import { answerTokens, fit } from './context.ts';
 import { countCalls, createStopwatch, reachedLimit } from './limits.ts';
 import { brainNotice, routeNotice } from './notices.ts';
 import { SYSTEM } from './prompt.ts';
@@ -131,14 +131,19 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
   const info = brain.describe();
   const tools = await offerTools(run, brain);
   const step = nextStep(ports.journal.parts());
-  const bound = resultChars(info.contextTokens);
   const prompt = fit(
-    input.history(bound),
-    [
-      { role: 'user', text: input.request },
-      ...turnMessages(ports.journal.parts(), ports.resultText, bound),
-    ],
-    brain.countTokens(SYSTEM + input.now + tools.map(toolWords).join('')),
+    (bound) => ({
+      ...(input.summary ? { summary: input.summary } : {}),
+      history: input.history(bound),
+      current: [
+        { role: 'user', text: input.request },
+        ...turnMessages(ports.journal.parts(), ports.resultText, bound),
+      ],
+    }),
+    {
+      system: brain.countTokens(SYSTEM + input.now),
+      tools: brain.countTokens(tools.map(toolWords).join('')),
+    },
     brain,
   );
   await ports.journal.append({
@@ -150,6 +155,7 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
     rule: route.rule,
     reason: route.reason,
     offered: tools.map((tool) => tool.modelName),
+    context: prompt.use,
   });
   if (!prompt.fits)
     return {

@@ -3,7 +3,7 @@ import type { BrainMessage } from '../brain/brain.ts';
 import type { Tool, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
-import type { Mode, TurnLimits } from '../store/records.ts';
+import type { Mode, Summary, TurnLimits } from '../store/records.ts';
 import type { Activity } from './activity.ts';
 import type { Journal } from './journal.ts';
 import type { Stopwatch } from './limits.ts';
@@ -14,8 +14,10 @@ export interface TurnInput {
   readonly mode: Mode;
   /** The conversation holds results of a private server. */
   readonly private: boolean;
-  /** Earlier turns, oldest first, for a given bound on the length of one tool result. */
-  readonly history: (maxResultChars: number) => readonly BrainMessage[];
+  /** What stands for the oldest turns. */
+  readonly summary?: Summary;
+  /** Earlier turns whole, oldest first, those with a summary included, for a given bound on the length of one tool result. */
+  readonly history: (maxResultChars: number) => readonly (readonly BrainMessage[])[];
   /** The user's words that this turn answers. */
   readonly request: string;
   /** Words by which tools are looked up: the request, and what it refers to. */

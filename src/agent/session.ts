@@ -3,6 +3,7 @@
  * between, and takes up a turn that was cut off. Only one tab runs a conversation's turns (a lock);
  * the others follow through the store's changes.
  */
+import type { BrainMessage } from '../brain/brain.ts';
 import type { Answer, Approvals, Gate } from '../policy/types.ts';
 import type { Router } from '../router/types.ts';
 import type { Toolbox } from '../mcp/types.ts';
@@ -10,10 +11,12 @@ import type { CallPart, Conversation, Message, Mode, NoticePart, Part } from '..
 import type { Store } from '../store/store.ts';
 import type { Activity } from './activity.ts';
 import { TakenOver } from './calls.ts';
+import { resultChars } from './context.ts';
 import { runTurn, type TurnEnd } from './loop.ts';
 import { clockLine, clockTime } from './prompt.ts';
 import { createJournal } from './stored-journal.ts';
-import { pastMessages, type ResultText } from './transcript.ts';
+import { summarise } from './summary.ts';
+import { pastMessages, summaryMessages, type ResultText } from './transcript.ts';
 
 export interface MessageView {
   readonly message: Message;
@@ -63,8 +66,21 @@ export interface Session {
   rename(title: string): Promise<void>;
   /** Drops the last turn and runs it again, perhaps elsewhere. */
   regenerate(options?: SendOptions): Promise<void>;
+  /**
+   * Lets a model write a summary of the turns that its window no longer holds, and shows it that from
+   * now on in their place. Resolves with what went wrong, or null.
+   */
+  summarise(): Promise<Trouble | null>;
+  /** Takes the summary back: the model is shown what fits of the turns themselves. */
+  forgetSummary(): Promise<void>;
   /** Lets go of it; a running turn goes on. */
   close(): void;
+}
+
+/** What went wrong, and what to do, as sentences for the person. */
+export interface Trouble {
+  readonly message: string;
+  readonly advice: string;
 }
 
 /** Exclusive locks over all tabs. */
@@ -183,6 +199,15 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     return { request: messages[at - 1], past: messages.slice(0, Math.max(0, at - 1)) };
   };
 
+  /** Turns whole, as a model reads them: the person's words and what was made of them. */
+  const turnsOf = (views: readonly MessageView[], maxChars: number): BrainMessage[][] => {
+    const turns: BrainMessage[][] = [];
+    for (const view of views)
+      if (view.message.role === 'user') turns.push([{ role: 'user', text: userText(view) }]);
+      else turns.at(-1)?.push(...pastMessages(view.parts, ports.resultText, maxChars));
+    return turns;
+  };
+
   const lookup = (request: string, past: readonly MessageView[]): string => {
     const last = past.findLast((view) => view.message.role === 'user');
     return request.length < SHORT_REQUEST && last ? `${request}\n${userText(last)}` : request;
@@ -212,12 +237,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           conversation: id,
           mode: conversation.mode,
           private: conversation.private,
-          history: (maxChars) =>
-            past.flatMap((view) =>
-              view.message.role === 'user'
-                ? [{ role: 'user' as const, text: userText(view) }]
-                : pastMessages(view.parts, ports.resultText, maxChars),
-            ),
+          ...(conversation.summary ? { summary: conversation.summary } : {}),
+          history: (maxChars) => turnsOf(past, maxChars),
           request: words,
           lookup: lookup(words, past),
           now: clockLine(
@@ -317,6 +338,29 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     if (kept) conversation = kept;
     await addMessage('user', 'done', [{ kind: 'text', step: 0, text: next }]);
     return true;
+  };
+
+  /** Has the first `turns` turns summarised, by the brain that the mode and the rules allow. */
+  const writeSummary = async (turns: number, signal: AbortSignal): Promise<Trouble | null> => {
+    const { mode, private: kept, summary } = conversation;
+    const route = await ports.router.choose({ mode, private: kept, promptTokens: 0 });
+    if (!route.ok) return { message: route.message, advice: route.advice };
+    const { brain } = route;
+    const said = turnsOf(messages, resultChars(brain.describe().contextTokens));
+    const before = summary ? summaryMessages(summary.text) : [];
+    const zone = ports.timeZone();
+    const written = await summarise(
+      [...before, ...said.slice(summary?.turns ?? 0, turns).flat()],
+      brain,
+      clockLine(ports.clock(), zone),
+      signal,
+    );
+    if (signal.aborted) return null;
+    if (!written.ok) return written.error;
+    const { text, sent } = written;
+    const by = brain.describe().label;
+    await patch({ summary: { turns, text, by, at: ports.clock(), ...(sent ? { sent } : {}) } });
+    return null;
   };
 
   const last = (): MessageView | undefined => messages.at(-1);
@@ -455,6 +499,29 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
         start('new', options);
       });
     },
+    async summarise() {
+      const view = last();
+      const dropped = view ? leftOut(view.parts) : 0;
+      if (running || dropped <= (conversation.summary?.turns ?? 0)) return null;
+      const controller = new AbortController();
+      running = controller;
+      setActivity({ kind: 'summarising' });
+      let trouble: Trouble | null = null;
+      const took = await ports.locks
+        .tryRun(lock, async () => {
+          trouble = await writeSummary(dropped, controller.signal);
+        })
+        .finally(() => {
+          running = null;
+          setActivity(IDLE);
+          if (closed) unsubscribe();
+        });
+      if (!took) await reload();
+      // Words that came in meanwhile.
+      else if (waiting()) start('queue', {});
+      return trouble;
+    },
+    forgetSummary: () => patch({ summary: undefined }),
     close() {
       closed = true;
       listeners.clear();
@@ -464,6 +531,12 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
 
   await reload();
   return session;
+}
+
+/** How many of the oldest turns the newest step of a message was not shown. */
+function leftOut(parts: readonly Part[]): number {
+  const route = parts.findLast((part) => part.kind === 'route');
+  return route?.context?.dropped ?? 0;
 }
 
 /** Another tab took the turn over, or deleted the conversation. */

@@ -118,7 +118,10 @@ export function pastMessages(
   return messages;
 }
 
-/** The text that a turn ended with, as the person saw it. */
-export function finalText(parts: readonly Part[]): string {
-  return stepsOf(parts).at(-1)?.text ?? '';
+/** How a model is shown a summary: as what it was told before. */
+export function summaryMessages(text: string): BrainMessage[] {
+  return [
+    { role: 'user', text: `What was said before, in short: ${text}` },
+    { role: 'assistant', text: 'I remember.', calls: [] },
+  ];
 }

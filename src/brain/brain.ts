@@ -23,6 +23,8 @@ export interface BrainInfo {
   readonly contextTokens: number;
   /** How many tools may be offered at once before the model gets worse. */
   readonly maxTools: number;
+  /** Earlier turns that it may be shown before it gets worse; default: as many as fit. */
+  readonly turns?: number;
   readonly can: { readonly tools: boolean; readonly images: boolean; readonly schema: boolean };
 }
 

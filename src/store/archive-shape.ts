@@ -3,6 +3,7 @@ import type {
   CallPart,
   CloudAccount,
   ContentBlock,
+  ContextUse,
   Conversation,
   Grant,
   Message,
@@ -10,8 +11,11 @@ import type {
   Outcome,
   Part,
   Reminder,
+  RoutePart,
+  Sent,
   ServerRecord,
   Settings,
+  Summary,
   StepPart,
   ToolAnnotations,
   ToolDefinition,
@@ -79,6 +83,8 @@ const block: Check<ContentBlock> = (value, path) => {
   return { ...read, type: text(read['type'], `${path}.type`) };
 };
 
+const sent = object<Sent>({ to: text, text });
+
 const outcome = byKind<Outcome>({
   result: object({ kind: exactly('result'), content: list(block), structured: optional(json) }),
   tool_error: object({ kind: exactly('tool_error'), content: list(block) }),
@@ -111,7 +117,7 @@ const call = object<CallPart>({
 const part = byKind<Part>({
   text: object({ kind: exactly('text'), step: whole, text }),
   thinking: object({ kind: exactly('thinking'), step: whole, text }),
-  route: object({
+  route: object<RoutePart>({
     kind: exactly('route'),
     step: whole,
     place: oneOf('phone', 'cloud'),
@@ -120,6 +126,18 @@ const part = byKind<Part>({
     rule: text,
     reason: text,
     offered: list(text),
+    context: optional(
+      object<ContextUse>({
+        window: amount,
+        answer: amount,
+        system: amount,
+        tools: amount,
+        earlier: amount,
+        words: amount,
+        results: amount,
+        dropped: whole,
+      }),
+    ),
   }),
   step: object<StepPart>({
     kind: exactly('step'),
@@ -133,7 +151,7 @@ const part = byKind<Part>({
       tokensPerSecond: optional(amount),
       cost: optional(amount),
     }),
-    sent: optional(object({ to: text, text })),
+    sent: optional(sent),
     error: optional(text),
   }),
   call,
@@ -166,6 +184,9 @@ const conversation = object<Conversation>({
   queue: list(text),
   private: flag,
   pinned: flag,
+  summary: optional(
+    object<Summary>({ turns: whole, text, by: text, at: time, sent: optional(sent) }),
+  ),
 });
 
 const message = object<ArchivedMessage>({

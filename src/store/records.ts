@@ -19,6 +19,26 @@ export interface Conversation {
   /** True once it holds a result of a private server: Auto keeps it on the phone. */
   readonly private: boolean;
   readonly pinned: boolean;
+  /** What stands for its oldest turns in the model's view. */
+  readonly summary?: Summary;
+}
+
+/** The person still sees what it stands for. */
+export interface Summary {
+  /** Turns that it stands for, from the first on. */
+  readonly turns: number;
+  readonly text: string;
+  /** Label of the model that wrote it. */
+  readonly by: string;
+  readonly at: number;
+  /** The exact text that left the phone for it, and the host it went to; only of a cloud's. */
+  readonly sent?: Sent;
+}
+
+/** Text that left the phone, and the host it went to. */
+export interface Sent {
+  readonly to: string;
+  readonly text: string;
 }
 
 export type TurnState =
@@ -66,6 +86,24 @@ export interface RoutePart {
   readonly reason: string;
   /** Model names of the tools that this step was offered. */
   readonly offered: readonly string[];
+  readonly context?: ContextUse;
+}
+
+/** What a step's prompt was made of, in tokens as its brain counts them. */
+export interface ContextUse {
+  readonly window: number;
+  /** Kept free for the answer. */
+  readonly answer: number;
+  readonly system: number;
+  readonly tools: number;
+  /** Earlier turns, and the summary of those before them. */
+  readonly earlier: number;
+  /** This turn, without the tools' results. */
+  readonly words: number;
+  /** Results of tools in this turn. */
+  readonly results: number;
+  /** The oldest turns, as many as the model was not shown themselves; a summary may stand for some. */
+  readonly dropped: number;
 }
 
 /** Closes a step: how it ended and what it cost. A step without one was cut off. */
@@ -82,7 +120,7 @@ export interface StepPart {
     readonly cost?: number;
   };
   /** The exact text that left the phone, and the host it went to; only of a cloud's step. */
-  readonly sent?: { readonly to: string; readonly text: string };
+  readonly sent?: Sent;
   /** Of a step that failed: what the notice said, for the report. */
   readonly error?: string;
 }
@@ -286,13 +324,15 @@ export interface CloudAccount {
 /** A model on this phone: what is known of it beyond the catalogue. */
 export interface ModelRecord {
   readonly id: string;
-  readonly state: 'downloading' | 'ready' | 'failed';
+  readonly state: 'downloading' | 'paused' | 'ready' | 'failed';
   readonly bytes: number;
   readonly updatedAt: number;
-  /** What went wrong, in a sentence for the person. */
+  /** What went wrong, or why it is paused, in a sentence for the person. */
   readonly error?: string;
   /** What to do about it. */
   readonly advice?: string;
+  /** What kind of fault it was. */
+  readonly fault?: string;
 }
 
 export interface Settings {

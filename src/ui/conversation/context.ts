@@ -1,9 +1,7 @@
 /** What the parts of a conversation screen share, handed down through Svelte's context. */
 import { createContext } from 'svelte';
-import type { Activity } from '../../app.ts';
-import type { CallPart, NoticeAction, StepPart } from '../../store/records.ts';
-
-export type Sent = NonNullable<StepPart['sent']>;
+import type { Activity, Trouble } from '../../app.ts';
+import type { CallPart, NoticeAction, Sent } from '../../store/records.ts';
 
 export interface ConversationContext {
   /** Reactive. */
@@ -16,6 +14,10 @@ export interface ConversationContext {
   setOpen(key: string, open: boolean): void;
   /** Shows the exact text that left the phone. */
   showSent(sent: Sent): void;
+  /** Has what the model no longer sees summarised for it; resolves with what went wrong, or null. */
+  summarise(): Promise<Trouble | null>;
+  /** Takes the summary back. */
+  forgetSummary(): void;
   /** Does what a notice's button says. */
   act(action: NoticeAction): void;
   /** Whether a standing yes lets this tool run without asking. Reactive. */

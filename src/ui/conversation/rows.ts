@@ -3,8 +3,9 @@
  * a long text several. A row keeps its key while its message grows.
  */
 import type { MessageView } from '../../app.ts';
-import type { Part } from '../../store/records.ts';
+import type { Part, Summary } from '../../store/records.ts';
 import { chunks } from '../markdown/chunks.ts';
+import { newestContext } from './words.ts';
 
 export type Row = {
   readonly key: string;
@@ -17,7 +18,16 @@ export type Row = {
   | { readonly kind: 'part'; readonly part: Shown; readonly index: number }
   /** Behind the parts of an answer: its receipt, what can be done. */
   | { readonly kind: 'foot' }
+  | { readonly kind: 'boundary'; readonly boundary: Boundary }
 );
+
+/** Before the turn at which the model's view begins. */
+export interface Boundary {
+  /** What the model is shown in place of the turns before. */
+  readonly summary?: Summary;
+  /** Turns before it, from the first on. */
+  readonly turns: number;
+}
 
 export type Shown = Extract<Part, { kind: 'thinking' | 'call' | 'badcall' | 'notice' }>;
 
@@ -32,8 +42,26 @@ function rowsOf(view: MessageView): readonly Row[] {
   return rows;
 }
 
-export function rows(messages: readonly MessageView[]): readonly Row[] {
-  return messages.flatMap(rowsOf);
+/** All rows; `boundary` lies before the turn that it names, counted from the first. */
+export function rows(messages: readonly MessageView[], boundary: Boundary | null): readonly Row[] {
+  if (!boundary) return messages.flatMap(rowsOf);
+  let turn = boundary.turns;
+  return messages.flatMap((view) => {
+    if (view.message.role !== 'user') return rowsOf(view);
+    turn -= 1;
+    if (turn !== -1) return rowsOf(view);
+    return [{ key: 'boundary', view, first: false, kind: 'boundary', boundary }, ...rowsOf(view)];
+  });
+}
+
+/** Where the model's view begins, as far as its newest step tells; null where it sees everything. */
+export function boundaryOf(
+  messages: readonly MessageView[],
+  summary: Summary | undefined,
+): Boundary | null {
+  const dropped = newestContext(messages)?.dropped ?? 0;
+  if (summary) return { summary, turns: Math.max(dropped, summary.turns) };
+  return dropped > 0 ? { turns: dropped } : null;
 }
 
 const words = (view: MessageView): Row => ({

@@ -1,6 +1,12 @@
 /** Words and figures of a conversation: states, activities, counts, as the person reads them. */
 import type { Activity, MessageView } from '../../app.ts';
-import type { CallPart, NoticeAction, RoutePart, StepPart } from '../../store/records.ts';
+import type {
+  CallPart,
+  ContextUse,
+  NoticeAction,
+  RoutePart,
+  StepPart,
+} from '../../store/records.ts';
 
 export type CallTone = 'quiet' | 'busy' | 'ask' | 'good' | 'warn' | 'bad';
 
@@ -71,6 +77,8 @@ export function activityWords(activity: Activity, messages: readonly MessageView
       return 'Waiting for your answer';
     case 'calling':
       return `Calling ${callTitle(activity.callId, messages)}`;
+    case 'summarising':
+      return 'Summarising what was said before';
     case 'elsewhere':
       return 'Another tab is at work on this conversation';
   }
@@ -120,6 +128,62 @@ export function usageRows(usage: StepPart['usage']): { name: string; value: stri
     rows.push({ name: 'Speed', value: `${short.format(usage.tokensPerSecond)} tokens a second` });
   if (usage.cost !== undefined) rows.push({ name: 'Cost', value: money.format(usage.cost) });
   return rows;
+}
+
+export interface ContextRow {
+  readonly key: 'system' | 'tools' | 'earlier' | 'words' | 'results' | 'answer' | 'free';
+  readonly name: string;
+  readonly tokens: number;
+  /** Tokens before it. */
+  readonly from: number;
+}
+
+const CONTEXT_NAMES: Readonly<Record<ContextRow['key'], string>> = {
+  system: 'Instructions',
+  tools: 'Tools',
+  earlier: 'Earlier turns',
+  words: 'This turn',
+  results: 'Results of tools',
+  answer: 'Kept for the answer',
+  free: 'Free',
+};
+
+const COUNTED: Partial<Record<ContextRow['key'], string>> = {
+  system: 'instructions',
+  tools: 'tools',
+  earlier: 'earlier turns',
+  words: 'this turn',
+  results: 'results',
+};
+
+/** Shares of a model's window, in the order in which they fill it; what is free comes last. */
+export function contextRows(use: ContextUse): ContextRow[] {
+  const shares = (['system', 'tools', 'earlier', 'words', 'results', 'answer'] as const).map(
+    (key) => [key, use[key]] as const,
+  );
+  const taken = shares.reduce((sum, [, tokens]) => sum + tokens, 0);
+  let from = 0;
+  return [...shares, ['free', Math.max(0, use.window - taken)] as const].map(([key, tokens]) => {
+    const row = { key, name: CONTEXT_NAMES[key], tokens, from };
+    from += tokens;
+    return row;
+  });
+}
+
+/** The same in a sentence. */
+export function contextWords(use: ContextUse): string {
+  const rows = contextRows(use).filter(({ key, tokens }) => key in COUNTED && tokens > 0);
+  const shares = rows.map(({ key, tokens }) => `${COUNTED[key]} ${whole.format(tokens)}`);
+  return `Of ${whole.format(use.window)} tokens: ${shares.join(', ')}.`;
+}
+
+/** What the newest step's window held; undefined where no turn has run yet. */
+export function newestContext(messages: readonly MessageView[]): ContextUse | undefined {
+  for (const { parts } of messages.toReversed()) {
+    const route = parts.findLast((part) => part.kind === 'route');
+    if (route?.context) return route.context;
+  }
+  return undefined;
 }
 
 /** The words of a message, for copying and for reading out. */

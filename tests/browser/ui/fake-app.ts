@@ -216,6 +216,14 @@ export function fakeSession(start: Partial<SessionView> = {}): FakeSession {
     async regenerate(options) {
       record('regenerate', options);
     },
+    async summarise() {
+      record('summarise');
+      return null;
+    },
+    async forgetSummary() {
+      record('forgetSummary');
+      this.show({ conversation: { ...view.conversation, summary: undefined } });
+    },
     close: () => record('close'),
   };
 }

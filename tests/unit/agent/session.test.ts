@@ -350,3 +350,78 @@ describe('a session', () => {
     await until(other, (it) => it.view().activity.kind === 'idle');
   });
 });
+
+describe('a conversation that outgrows the window', () => {
+  const long = (n: number): string => `${n} `.padEnd(2600, 'x');
+
+  /** Five turns of some 900 tokens each, in a window of 4,096. */
+  async function outgrown(after: readonly Say[] = []) {
+    const { open } = await world();
+    const brain = scriptedBrain([
+      ...[1, 2, 3, 4, 5].map((n) => ({ text: `Answer ${n}.` })),
+      ...after,
+    ]);
+    const session = await open([], brain);
+    for (const n of [1, 2, 3, 4, 5]) {
+      await session.send(long(n));
+      await until(session, idle);
+    }
+    return { session, brain, open };
+  }
+
+  const dropped = (session: Session): number | undefined => {
+    const route = session
+      .view()
+      .messages.at(-1)
+      ?.parts.findLast(({ kind }) => kind === 'route');
+    return route?.kind === 'route' ? route.context?.dropped : undefined;
+  };
+
+  test('keeps every message, and notes how many turns the model was not shown', async () => {
+    const { session, brain } = await outgrown();
+    expect(dropped(session)).toBe(2);
+    expect(session.view().messages).toHaveLength(10);
+    expect(brain.requests.at(-1)?.messages[0]?.text).toMatch(/^3 /);
+  });
+
+  test('has them summarised when asked, keeps that over a reload, and takes it back', async () => {
+    const { session, brain, open } = await outgrown([{ text: 'In short.' }, { text: 'Answer 6.' }]);
+    expect(await session.summarise()).toBeNull();
+    expect(session.view().conversation.summary).toMatchObject({ turns: 2, text: 'In short.' });
+    expect((await open()).view().conversation.summary).toMatchObject({ text: 'In short.' });
+
+    await session.send('And now?');
+    await until(session, idle);
+    const shown = brain.requests.at(-1)?.messages ?? [];
+    expect(shown[0]?.text).toContain('In short.');
+    expect(shown.some(({ text }) => text.startsWith('1 ') || text.startsWith('2 '))).toBe(false);
+
+    await session.forgetSummary();
+    expect(session.view().conversation.summary).toBeUndefined();
+    expect((await open()).view().conversation.summary).toBeUndefined();
+  });
+
+  test('says what went wrong, and changes nothing, where no summary comes', async () => {
+    const { session } = await outgrown([{ error: 'gpu' }]);
+    expect(await session.summarise()).toMatchObject({ message: 'It broke.', advice: 'Try again.' });
+    expect(session.view().conversation.summary).toBeUndefined();
+    expect(session.view().activity.kind).toBe('idle');
+  });
+
+  test('words sent during a summary wait for it, and are answered', async () => {
+    const { session } = await outgrown([{ text: 'In short.' }, { text: 'Answer 6.' }]);
+    const summary = session.summarise();
+    await session.send('And now?');
+    await summary;
+    await until(session, (open) => idle(open) && open.view().messages.length === 12);
+    expect(words(session).slice(-2)).toEqual(['And now?', 'Answer 6.']);
+  });
+
+  test('a stop during a summary leaves none', async () => {
+    const { session } = await outgrown([{ hang: true, text: 'Half' }]);
+    const summary = session.summarise();
+    session.stop();
+    expect(await summary).toBeNull();
+    expect(session.view().conversation.summary).toBeUndefined();
+  });
+});

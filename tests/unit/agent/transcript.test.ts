@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { answerTokens, fit, resultChars } from '../../../src/agent/context.ts';
 import { callKey, createStopwatch } from '../../../src/agent/limits.ts';
 import { clockLine, clockTime } from '../../../src/agent/prompt.ts';
-import { finalText, pastMessages, turnMessages } from '../../../src/agent/transcript.ts';
-import type { BrainMessage } from '../../../src/brain/brain.ts';
+import { pastMessages, turnMessages } from '../../../src/agent/transcript.ts';
 import type { CallPart, Part, StepPart } from '../../../src/store/records.ts';
-import { scriptedBrain, textResult } from './world.ts';
+import { textResult } from './world.ts';
 
 const resultText = (outcome: { kind: string }): string => outcome.kind;
 const text = (step: number, words: string): Part => ({ kind: 'text', step, text: words });
@@ -75,40 +73,6 @@ describe('what a model reads of a turn', () => {
     const parts = [text(1, 'One'), end(1, 'length')];
     expect(turnMessages(parts, resultText, 100).at(-1)?.role).toBe('user');
     expect(pastMessages(parts, resultText, 100).at(-1)?.role).toBe('assistant');
-  });
-
-  test('ends with the text of the last step', () => {
-    expect(finalText([text(1, 'a'), end(1, 'calls'), text(2, 'b'), end(2, 'stop')])).toBe('b');
-  });
-});
-
-describe('a window', () => {
-  const brain = scriptedBrain([]);
-  const turn = (n: number, length = 300): BrainMessage[] => [
-    { role: 'user', text: `${n}`.padEnd(length, 'x') },
-    { role: 'assistant', text: 'y'.repeat(length), calls: [] },
-  ];
-
-  test('drops whole turns, oldest first, and never the newest', () => {
-    const history = Array.from({ length: 40 }, (_, n) => turn(n)).flat();
-    const result = fit(history, [{ role: 'user', text: 'now' }], 500, brain);
-    expect(result.dropped).toBeGreaterThan(0);
-    expect(result.dropped % 2).toBe(0);
-    expect(result.messages.at(-1)).toEqual({ role: 'user', text: 'now' });
-    expect(result.promptTokens).toBeLessThanOrEqual(4096 - answerTokens(4096));
-    expect(result.fits).toBe(true);
-  });
-
-  test('says so when even the newest turn is too long', () => {
-    const result = fit([], [{ role: 'user', text: 'z'.repeat(100_000) }], 0, brain);
-    expect(result.fits).toBe(false);
-  });
-
-  test('keeps at least a fifth for the answer, up to a bound', () => {
-    for (const window of [1024, 2048, 4096, 8192])
-      expect(answerTokens(window)).toBeGreaterThanOrEqual(window / 5);
-    expect(answerTokens(1_000_000)).toBe(4096);
-    expect(resultChars(2048)).toBeLessThan(2048 * 3);
   });
 });
 
