@@ -14,6 +14,7 @@ const TOPICS: ReadonlySet<string> = new Set<Topic>([
   'reminders',
   'accounts',
   'models',
+  'figures',
   'settings',
   'secrets',
 ]);

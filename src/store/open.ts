@@ -40,6 +40,7 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
     reminders: createTable(connection, changes, 'reminders', (reminder) => reminder.id),
     accounts: createTable(connection, changes, 'accounts', (account) => account.id),
     models: createTable(connection, changes, 'models', (model) => model.id),
+    figures: createTable(connection, changes, 'figures', (record) => record.id),
     settings: createSettings(connection, changes),
     vault: createVault(connection, changes),
     // Comes when it is asked for: it is large, and no screen waits for it.

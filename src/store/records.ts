@@ -335,6 +335,40 @@ export interface ModelRecord {
   readonly fault?: string;
 }
 
+/** One answer of a model on this phone, as it was measured. */
+export interface Measurement {
+  readonly at: number;
+  /** Tokens of the prompt that were computed, not taken from the cache. */
+  readonly promptTokens?: number;
+  /** Of those, how many a second. */
+  readonly prefillRate?: number;
+  readonly firstTokenMs?: number;
+  readonly outputTokens?: number;
+  /** Tokens a second while it wrote. */
+  readonly decodeRate?: number;
+}
+
+/** How a model does on this phone, kept over time. */
+export interface FigureRecord {
+  /** Made of both that follow. */
+  readonly id: string;
+  readonly model: string;
+  /** What the browser tells of the phone, e.g. "qualcomm adreno-7xx, 8 cores, 8 GB". */
+  readonly device: string;
+  /** The latest ones, oldest first. */
+  readonly measurements: readonly Measurement[];
+  /** Of the last benchmark: how many of its tool tasks it did right. */
+  readonly benchmark?: { readonly at: number; readonly right: number; readonly of: number };
+}
+
+/** How a model chooses its words, where the person wants it otherwise than its row says. */
+export interface SamplingSetting {
+  /** 0: always the likeliest word. */
+  readonly temperature: number;
+  readonly topP?: number;
+  readonly topK?: number;
+}
+
 export interface Settings {
   readonly theme: 'system' | 'light' | 'dark';
   /** The mode of a new conversation. */
@@ -349,6 +383,10 @@ export interface Settings {
   /** The person closed the install prompt. */
   readonly installDismissed: boolean;
   readonly limits: TurnLimits;
+  /** Models that the person added by their address, as rows of the catalogue. */
+  readonly ownModels?: readonly Readonly<Record<string, unknown>>[];
+  /** Sampling by model id. */
+  readonly sampling?: Readonly<Record<string, SamplingSetting>>;
   /** What became of loading models on this phone; the newest of each model, device and window. */
   readonly trials?: readonly ModelTrial[];
   /** Milliseconds without use after which the model in memory is let go; default: five minutes. */

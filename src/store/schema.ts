@@ -8,6 +8,7 @@ import type {
   CloudAccount,
   Conversation,
   Decision,
+  FigureRecord,
   Grant,
   Message,
   ModelRecord,
@@ -58,6 +59,7 @@ export interface Schema extends DBSchema {
   reminders: { key: string; value: Reminder };
   accounts: { key: string; value: CloudAccount };
   models: { key: string; value: ModelRecord };
+  figures: { key: string; value: FigureRecord };
   settings: { key: string; value: SettingsRow };
   secrets: { key: string; value: SecretRow };
   /** The vault's key: a CryptoKey that no script can read out. */
@@ -96,5 +98,8 @@ export const MIGRATIONS: readonly Migration[] = [
     db.createObjectStore('settings', { keyPath: 'key' });
     db.createObjectStore('secrets', { keyPath: 'name' });
     db.createObjectStore('keys');
+  },
+  function figures(db) {
+    db.createObjectStore('figures', { keyPath: 'id' });
   },
 ];

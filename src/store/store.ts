@@ -3,6 +3,7 @@ import type {
   CloudAccount,
   Conversation,
   Decision,
+  FigureRecord,
   Grant,
   Message,
   ModelRecord,
@@ -24,6 +25,7 @@ export type Topic =
   | 'reminders'
   | 'accounts'
   | 'models'
+  | 'figures'
   | 'settings'
   | 'secrets';
 
@@ -153,6 +155,7 @@ export interface Store {
   readonly reminders: Table<Reminder>;
   readonly accounts: Table<CloudAccount>;
   readonly models: Table<ModelRecord>;
+  readonly figures: Table<FigureRecord>;
   readonly settings: SettingsTable;
   readonly vault: Vault;
   readonly archive: Archive;
