@@ -4,10 +4,10 @@ import type { CallProgress } from '../mcp/types.ts';
 export type Activity =
   | { readonly kind: 'idle' }
   | { readonly kind: 'routing' }
-  /** A model is being loaded or reads the prompt. */
+  /** A model waits for another tab's, is being loaded, or reads the prompt. */
   | {
       readonly kind: 'preparing';
-      readonly phase: 'load' | 'prefill';
+      readonly phase: 'wait' | 'load' | 'prefill';
       readonly fraction: number | null;
     }
   | { readonly kind: 'thinking' }

@@ -125,10 +125,13 @@ export interface BrainError {
 export type BrainEvent =
   /** What is about to be read by the model: for a cloud, the exact body that leaves the phone. */
   | { readonly type: 'sent'; readonly text: string; readonly to: string }
-  /** The model is being made ready; fraction from 0 to 1, or null where unknown. */
+  /**
+   * The model is being made ready; fraction from 0 to 1, or null where unknown. `wait`: another tab's
+   * model is in memory and at work.
+   */
   | {
       readonly type: 'progress';
-      readonly phase: 'load' | 'prefill';
+      readonly phase: 'wait' | 'load' | 'prefill';
       readonly fraction: number | null;
     }
   | { readonly type: 'text'; readonly text: string }

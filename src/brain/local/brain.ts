@@ -83,11 +83,16 @@ class LocalBrain implements Brain {
   /** Loads the model if need be, and says how far it is. */
   async *#load(signal: AbortSignal): AsyncGenerator<BrainEvent> {
     signal.throwIfAborted();
-    const steps = new Channel<number | null | 'loaded'>();
+    const steps = new Channel<BrainEvent | 'loaded'>();
     const aborted = (): void => steps.fail(signal.reason);
     signal.addEventListener('abort', aborted, { once: true });
     this.#engine
-      .load(this.#row, (fraction) => steps.push(fraction), signal)
+      .load(
+        this.#row,
+        (fraction, waiting) =>
+          steps.push({ type: 'progress', phase: waiting ? 'wait' : 'load', fraction }),
+        signal,
+      )
       .then(
         () => steps.push('loaded'),
         (error: unknown) => steps.fail(error),
@@ -96,7 +101,7 @@ class LocalBrain implements Brain {
       for (;;) {
         const step = await steps.next();
         if (step === 'loaded') return;
-        yield { type: 'progress', phase: 'load', fraction: step };
+        yield step;
       }
     } finally {
       signal.removeEventListener('abort', aborted);

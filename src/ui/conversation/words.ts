@@ -60,6 +60,12 @@ function callTitle(callId: string, messages: readonly MessageView[]): string {
   return 'a tool';
 }
 
+const PREPARING: Readonly<Record<Extract<Activity, { kind: 'preparing' }>['phase'], string>> = {
+  wait: 'Another tab of Deft is using the model; this one comes next',
+  load: 'Loading the model',
+  prefill: 'Reading',
+};
+
 /** The status line; empty while there is nothing to say. */
 export function activityWords(activity: Activity, messages: readonly MessageView[]): string {
   switch (activity.kind) {
@@ -68,7 +74,7 @@ export function activityWords(activity: Activity, messages: readonly MessageView
     case 'routing':
       return 'Choosing a brain';
     case 'preparing':
-      return activity.phase === 'load' ? 'Loading the model' : 'Reading';
+      return PREPARING[activity.phase];
     case 'thinking':
       return 'Thinking';
     case 'writing':

@@ -12,7 +12,7 @@ export function sizeOf(row: CatalogueRow): number {
 
 /** Whether a model is whole on this phone. */
 export function isStored({ kind }: ModelStatus): boolean {
-  return kind === 'ready' || kind === 'loading' || kind === 'warm';
+  return kind === 'ready' || kind === 'loading' || kind === 'warm' || kind === 'generating';
 }
 
 export interface Room {
