@@ -43,6 +43,8 @@ export interface ModelCall {
   readonly args: Readonly<Record<string, unknown>> | null;
   /** What the model wrote, for the repair message and the receipt. */
   readonly raw: string;
+  /** What was put right in it, for the receipt, e.g. `a trailing comma; time: "16:00" → "18:00"`. */
+  readonly mended?: string;
 }
 
 export type BrainMessage =
@@ -66,6 +68,8 @@ export interface BrainRequest {
   readonly messages: readonly BrainMessage[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: ToolChoice;
+  /** False where a model that can think is not to; default: as it likes. */
+  readonly think?: boolean;
   /** Most tokens of the answer. */
   readonly maxTokens: number;
   /** 0 is greedy. */

@@ -12,7 +12,7 @@ import { Channel } from './engines/channel.ts';
 import { EngineError } from './errors.ts';
 import type { Notation } from './grammar.ts';
 import { loopLength } from './loops.ts';
-import { repairCall } from './repair/repair.ts';
+import { repairCall, type Repair } from './repair/repair.ts';
 import { createReplyMemory, type ReplyMemory } from './replies.ts';
 import { brainError } from './sentences.ts';
 import { estimateTokens } from './tokens.ts';
@@ -22,8 +22,10 @@ import type {
   EngineName,
   GenerateRequest,
   LocalEngine,
+  Sampling,
 } from './types.ts';
 
+const GREEDY: Sampling = { temperature: 0 };
 const NOTATIONS: Readonly<Record<EngineName, Notation>> = { webllm: 'ebnf', wllama: 'gbnf' };
 
 export interface LocalBrainOptions {
@@ -109,12 +111,13 @@ class LocalBrain implements Brain {
   }
 
   async *#answer(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {
-    const prompt = this.#replies.restore(this.#dialect.render(request));
-    const answer = new Answer(this.#dialect.reader(request), request);
+    const asked = { ...request, think: this.#row.thinking === true && request.think !== false };
+    const prompt = this.#replies.restore(this.#dialect.render(asked), asked);
+    const answer = new Answer(this.#dialect.reader(asked), request);
     const stop = new AbortController();
     const meter = new Meter(this.#clock);
     const events = this.#engine.generate(
-      this.#generateRequest(request, prompt),
+      this.#generateRequest(asked, prompt),
       AbortSignal.any([signal, stop.signal]),
     );
     let done: Extract<EngineEvent, { type: 'done' }> | undefined;
@@ -132,24 +135,35 @@ class LocalBrain implements Brain {
     const reason = stoppedHere ? 'stop' : done.reason;
     // Of a call that was stopped midway nothing is left; of a text what the person saw.
     const rest = answer.end(reason !== 'stop' || answer.looping);
-    yield* reason === 'aborted' ? rest.filter((event) => event.type === 'text') : rest;
+    yield* reason === 'aborted' ? rest.filter((event) => event.type !== 'call') : rest;
     if (reason === 'stop' && !stoppedHere && answer.asWritten)
       this.#replies.remember(prompt, answer.written);
     yield { type: 'usage', usage: meter.usage(done) };
     yield { type: 'end', reason: reason === 'stop' && answer.calls > 0 ? 'calls' : reason };
   }
 
-  #generateRequest(request: BrainRequest, prompt: readonly string[]): GenerateRequest {
-    const { temperature = 0, seed, maxTokens } = request;
+  #generateRequest(
+    request: BrainRequest & { readonly think: boolean },
+    prompt: readonly string[],
+  ): GenerateRequest {
     return {
       prompt,
       grammar: this.#dialect.grammar(request, NOTATIONS[this.#row.engine]),
       stop: this.#dialect.stop,
-      maxTokens,
-      sampling: { temperature, ...(seed === undefined ? {} : { seed }) },
+      markers: this.#dialect.markers,
+      maxTokens: request.maxTokens,
+      sampling: this.#sampling(request),
     };
   }
+
+  /** What the request names, else what the model's makers advise, else the likeliest token. */
+  #sampling({ temperature, seed }: BrainRequest): Sampling {
+    const base = temperature === undefined ? (this.#row.sampling ?? GREEDY) : { temperature };
+    return seed === undefined ? base : { ...base, seed };
+  }
 }
+
+const NOTHING = { args: null, changes: [] };
 
 /** One reply on its way from tokens to events. */
 class Answer {
@@ -185,25 +199,25 @@ class Answer {
   }
 
   #event(event: ReplyEvent): BrainEvent[] {
-    if (event.type === 'text') return [event];
-    const { name, raw } = event;
+    if (event.type !== 'call') return [event];
+    const { name, raw, mended = '' } = event;
     const tool = this.#request.tools.find((candidate) => candidate.name === name);
-    const args = event.args && tool ? this.#repaired(event.args, tool) : event.args;
+    // What was not offered has no arguments: nothing that could run.
+    const { args, changes } = event.args && tool ? this.#repaired(event.args, tool) : NOTHING;
     // The same call twice in one step is a slip, never a wish.
     const key = args ? `${name}${JSON.stringify(args)}` : `${name}${raw}`;
     if (this.#made.has(key)) return [];
     this.#made.add(key);
     this.calls += 1;
-    return [{ type: 'call', call: { id: crypto.randomUUID(), name, args, raw } }];
+    const note = [...(args && mended !== '' ? [mended] : []), ...changes].join('; ');
+    const call = { id: crypto.randomUUID(), name, args, raw };
+    return [{ type: 'call', call: note === '' ? call : { ...call, mended: note } }];
   }
 
-  #repaired(
-    args: Readonly<Record<string, unknown>>,
-    tool: ToolSpec,
-  ): Readonly<Record<string, unknown>> {
-    const { args: repaired, changes } = repairCall(args, tool, this.#request);
-    if (changes.length > 0) this.asWritten = false;
-    return repaired;
+  #repaired(args: Readonly<Record<string, unknown>>, tool: ToolSpec): Repair {
+    const repair = repairCall(args, tool, this.#request);
+    if (repair.changes.length > 0) this.asWritten = false;
+    return repair;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a reply of the tool_code convention may be: text, or calls of the offered tools with typed
- * arguments, in the notation of either engine: GBNF (llama.cpp) or EBNF (xgrammar). They differ in
- * one thing: xgrammar goes through the whole vocabulary for every state, so that a string of at most
+ * What a reply may be: thinking where the family has it, then text, or calls of the offered tools with
+ * typed arguments, in the form of the family (`CallForm`) and in the notation of either engine: GBNF
+ * (llama.cpp) or EBNF (xgrammar). The two differ in one thing: xgrammar goes through the whole vocabulary for every state, so that a string of at most
  * 200 characters takes it 80 seconds (262,144 tokens) and one without a bound half a second. There
  * strings have no bound, and what runs away is stopped by its length or as a loop.
  *
@@ -9,10 +9,8 @@
  * end after any word; a tool that was not offered cannot be called.
  */
 import type { JsonSchema, ToolChoice, ToolSpec } from '../brain.ts';
-import { asSchema, parametersOf, typeOf } from './dialect/signature.ts';
+import { asSchema, parametersOf, resolve, typeOf, type Parameter } from './dialect/signature.ts';
 
-/** Calls in one reply. */
-const MOST_CALLS = 4;
 /** Characters of a string without a `maxLength`, and the most that a `maxLength` may ask for. */
 const STRING = 200;
 const LONGEST_STRING = 600;
@@ -24,23 +22,96 @@ const DEEPEST = 4;
 
 export type Notation = 'gbnf' | 'ebnf';
 
-/** One character of a string, or an escaped one. */
-const CHARACTER = '([^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\n])';
-/** Longer runs of characters than this are not counted in EBNF. */
-const COUNTED = 2;
+/** How a family writes a call, as literal text and pieces of grammar. */
+export interface CallForm {
+  /** What stands before the first call, between two and after the last. */
+  readonly open: string;
+  readonly between: string;
+  readonly close: string;
+  /** Calls in one reply. */
+  readonly most: number;
+  /** What stands before and after the arguments of a call. */
+  readonly before: (name: string) => string;
+  readonly after: string;
+  /** Between two arguments; a piece of grammar. */
+  readonly comma: string;
+  /** An argument's name, with what stands between it and its value; a piece of grammar. */
+  readonly key: (parameter: Parameter) => string;
+  /** The order of the arguments; default: the required ones first. */
+  readonly order?: (a: Parameter, b: Parameter, tool: ToolSpec) => number;
+  readonly values: ValueForm;
+  readonly text: TextForm;
+  /** What stands around thinking. */
+  readonly think?: { readonly open: string; readonly close: string };
+}
+
+export interface ValueForm {
+  /** What stands before and after a string, and one character in it; the last a piece of grammar. */
+  readonly quote: string;
+  readonly character: string;
+  readonly words: { readonly true: string; readonly false: string; readonly null: string };
+  /** Text of an allowed string. */
+  readonly literal: (text: string) => string;
+  /** Between two entries; a piece of grammar. */
+  readonly comma: string;
+  /** A known property's name, and any other's, with what stands after it; pieces of grammar. */
+  readonly key: (name: string) => string;
+  readonly anyKey: (string: string) => string;
+}
+
+/** What a text may not hold, because a block of calls begins so. */
+export interface TextForm {
+  /** The character that such a block begins with, and how many of it may follow each other. */
+  readonly mark: string;
+  readonly run: number;
+  /** What may follow the mark; a piece of grammar. */
+  readonly next: string;
+  /** Characters that a text may not begin with, for a character class. */
+  readonly notFirst?: string;
+}
 
 /** Text of a literal, quoted for a rule. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   const escaped = text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t');
   return `"${escaped}"`;
 }
 
+const TOOL_CODE_VALUES: ValueForm = {
+  quote: '"',
+  character: '([^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\n])',
+  words: { true: 'True', false: 'False', null: 'None' },
+  literal: JSON.stringify,
+  comma: '", "',
+  key: (name) => quoted(`${JSON.stringify(name)}: `),
+  anyKey: (string) => `${string} ": "`,
+};
+
+/** The tool_code convention: fenced, Python-like. */
+export const TOOL_CODE: CallForm = {
+  open: '```tool_code\n',
+  between: '\n',
+  close: '\n```',
+  most: 4,
+  before: (name) => `${name}(`,
+  after: ')',
+  comma: '", "',
+  key: ({ name }) => quoted(`${name}=`),
+  values: TOOL_CODE_VALUES,
+  // Code in fences is allowed, but nothing that begins like a block of calls.
+  text: { mark: '`', run: 3, next: '([^t`] | "t" [^o`])' },
+};
+
+/** Longer runs of characters than this are not counted in EBNF. */
+const COUNTED = 2;
+
 class Rules {
+  readonly form: CallForm;
   readonly #notation: Notation;
   readonly #bodies = new Map<string, string>();
   #count = 0;
 
-  constructor(notation: Notation) {
+  constructor(form: CallForm, notation: Notation) {
+    this.form = form;
     this.#notation = notation;
   }
 
@@ -67,67 +138,94 @@ class Rules {
   }
 }
 
-/**
- * The grammar of a reply. Without tools, or where none may be called, it is text alone; `opening` is
- * what a text must begin with.
- */
-export function replyGrammar(
-  tools: readonly ToolSpec[],
-  choice: ToolChoice,
-  notation: Notation,
-  opening = '',
-): string {
-  const rules = new Rules(notation);
+export interface ReplyGrammar {
+  readonly tools: readonly ToolSpec[];
+  readonly choice: ToolChoice;
+  readonly form: CallForm;
+  readonly notation: Notation;
+  /** What a text must begin with. */
+  readonly opening?: string;
+  /** Whether the model may think first. */
+  readonly think?: boolean;
+}
+
+/** The grammar of a reply. Without tools, or where none may be called, it is text alone. */
+export function replyGrammar(wanted: ReplyGrammar): string {
+  const { tools, choice, form, notation, opening = '', think = false } = wanted;
+  const rules = new Rules(form, notation);
   const calls = tools.length > 0 && choice !== 'none';
   const text = choice !== 'required' || tools.length === 0;
-  const starts = [...(calls ? ['block'] : []), ...(text ? ['text'] : [])];
-  rules.define('root', starts.join(' | '));
+  const starts = [...(calls ? ['block'] : []), ...(text ? ['text'] : [])].join(' | ');
+  rules.define('root', think && form.think ? `think? (${starts})` : starts);
+  if (think && form.think) defineThinking(rules, form.think);
   if (calls) defineBlock(rules, tools);
   if (text) defineText(rules, opening);
   return rules.toString();
 }
 
-/**
- * Words with bounded white space between them. Code in fences is allowed, but nothing that begins
- * like a block of calls.
- */
+/** Anything but what its end begins with. */
+function defineThinking(rules: Rules, { open, close }: { open: string; close: string }): void {
+  const [first = '', second = ''] = close;
+  rules.define('think', `${quoted(open)} thought* ${quoted(close)} [ \\n]{0,2}`);
+  rules.define('thought', `[^${first}] | ${quoted(first)} [^${second}${first}]`);
+}
+
+/** Words with bounded white space between them. */
 function defineText(rules: Rules, opening: string): void {
-  const begin = opening === '' ? '' : `${quoted(opening)} `;
-  rules.define('text', `${begin}glyph piece* (gap? "\`"{1,3})?`);
+  const { mark, run, next, notFirst = '' } = rules.form.text;
+  const marks = `${quoted(mark)}{1,${run}}`;
+  const first = notFirst === '' ? 'glyph' : `[^${mark}${notFirst} \\t\\n\\r]`;
+  const begin = opening === '' ? first : `${quoted(opening)} glyph`;
+  rules.define('text', `${begin} piece* (gap? ${marks})?`);
   rules.define('piece', 'gap? (glyph | fence)');
   rules.define('gap', '[ ]{1,8} | "\\n"{1,2} [ ]{0,8}');
-  rules.define('glyph', '[^` \\t\\n\\r]');
-  rules.define('fence', '"`"{1,3} ([^t`] | "t" [^o`])');
+  rules.define('glyph', `[^${mark} \\t\\n\\r]`);
+  rules.define('fence', `${marks} ${next}`);
 }
 
 function defineBlock(rules: Rules, tools: readonly ToolSpec[]): void {
-  rules.define('block', `"\`\`\`tool_code\\n" call ("\\n" call){0,${MOST_CALLS - 1}} "\\n\`\`\`"`);
+  const { open, between, close, most } = rules.form;
+  const more = most > 1 ? ` (${quoted(between)} call){0,${most - 1}}` : '';
+  const start = open === '' ? '' : `${quoted(open)} `;
+  rules.define('block', `${start}call${more}${close === '' ? '' : ` ${quoted(close)}`}`);
   const calls = tools.map((tool) => rules.rule(callBody(rules, tool)));
   rules.define('call', calls.join(' | '));
 }
 
-/** The required arguments in their order, then those of the optional ones that are wanted. */
+/** All arguments that are required, and those of the others that are wanted. */
 function callBody(rules: Rules, tool: ToolSpec): string {
+  const { before, after, comma, key, order } = rules.form;
   const parameters = parametersOf(tool);
-  const one = (parameter: (typeof parameters)[number]): string =>
-    `${quoted(`${parameter.name}=`)} ${value(rules, parameter.schema, tool.inputSchema, 0)}`;
-  const required = parameters.filter((parameter) => parameter.required).map(one);
-  const optional = parameters.filter((parameter) => !parameter.required).map(one);
+  const sorted = order ? parameters.sort((a, b) => order(a, b, tool)) : parameters;
+  const entries = sorted.map((parameter) => ({
+    body: `${key(parameter)} ${value(rules, parameter.schema, tool.inputSchema, 0)}`,
+    required: parameter.required,
+  }));
+  return [quoted(before(tool.name)), inOrder(entries, comma), quoted(after)]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Entries in their order, the optional ones only where they are wanted. */
+function inOrder(
+  entries: readonly { readonly body: string; readonly required: boolean }[],
+  comma: string,
+): string {
   const tail = (from: number): string =>
-    optional
+    entries
       .slice(from)
-      .map((argument) => ` (", " ${argument})?`)
+      .map(({ body, required }) => ` (${comma} ${body})${required ? '' : '?'}`)
       .join('');
-  let list = '';
-  if (required.length > 0) list = required.join(' ", " ') + tail(0);
-  else if (optional.length > 0)
-    list = `(${optional.map((argument, at) => argument + tail(at + 1)).join(' | ')})?`;
-  return [quoted(`${tool.name}(`), list, '")"'].filter(Boolean).join(' ');
+  if (entries.length === 0) return '';
+  const firstRequired = entries.findIndex((entry) => entry.required);
+  const heads = firstRequired < 0 ? entries : entries.slice(0, firstRequired + 1);
+  const starts = heads.map(({ body }, at) => body + tail(at + 1)).join(' | ');
+  return firstRequired < 0 ? `(${starts})?` : `(${starts})`;
 }
 
 /** The name of a rule for the values of a schema. */
 function value(rules: Rules, schema: JsonSchema, root: JsonSchema, depth: number): string {
-  const literals = allowed(schema);
+  const literals = allowed(schema, rules.form.values);
   if (literals) return rules.rule(literals.map((text) => quoted(text)).join(' | '));
   if (depth >= DEEPEST) return any(rules);
   const inner = (next: unknown): string => value(rules, asSchema(next), root, depth + 1);
@@ -145,10 +243,12 @@ function value(rules: Rules, schema: JsonSchema, root: JsonSchema, depth: number
     case 'number':
       return number(rules);
     case 'boolean':
-      return rules.define('bool', '"True" | "False"');
+      return boolean(rules);
     case 'array': {
       const item = schema.items === undefined ? any(rules) : inner(schema.items);
-      return rules.rule(list('"["', item, '"]"', schema.minItems, schema.maxItems));
+      return rules.rule(
+        list('"["', item, '"]"', rules.form.values.comma, schema.minItems, schema.maxItems),
+      );
     }
     case 'object':
       return object(rules, schema, inner);
@@ -158,12 +258,14 @@ function value(rules: Rules, schema: JsonSchema, root: JsonSchema, depth: number
 }
 
 /** What is written for each allowed value, or null where any value goes. */
-function allowed(schema: JsonSchema): string[] | null {
+function allowed(schema: JsonSchema, { words, literal }: ValueForm): string[] | null {
   const values = 'const' in schema ? [schema.const] : schema.enum;
   if (!Array.isArray(values) || values.length === 0) return null;
-  return values.map((one) =>
-    one === null ? 'None' : one === true ? 'True' : one === false ? 'False' : JSON.stringify(one),
-  );
+  return values.map((one) => {
+    if (one === null) return words.null;
+    if (typeof one === 'boolean') return words[`${one}`];
+    return typeof one === 'string' ? literal(one) : JSON.stringify(one);
+  });
 }
 
 function string(rules: Rules, schema: JsonSchema): string {
@@ -171,55 +273,50 @@ function string(rules: Rules, schema: JsonSchema): string {
     Number.isSafeInteger(wanted) && Number(wanted) >= 0 ? Number(wanted) : otherwise;
   const most = Math.min(bound(schema.maxLength, STRING), LONGEST_STRING);
   const least = Math.min(bound(schema.minLength, 0), most);
-  return rules.rule(`"\\"" ${rules.run(CHARACTER, least, most)} "\\""`);
+  const { quote, character } = rules.form.values;
+  return rules.rule(`${quoted(quote)} ${rules.run(character, least, most)} ${quoted(quote)}`);
 }
 
 function number(rules: Rules): string {
   return rules.define('num', '"-"? ("0" | [1-9] [0-9]{0,14}) ("." [0-9]{1,9})?');
 }
 
-function any(rules: Rules): string {
-  const text = string(rules, {});
-  rules.define('bool', '"True" | "False"');
-  return rules.define('any', `${text} | ${number(rules)} | bool`);
+function boolean(rules: Rules): string {
+  const { words } = rules.form.values;
+  return rules.define('bool', `${quoted(words.true)} | ${quoted(words.false)}`);
 }
 
-function list(open: string, item: string, close: string, least: unknown, most: unknown): string {
+function any(rules: Rules): string {
+  return rules.define('any', `${string(rules, {})} | ${number(rules)} | ${boolean(rules)}`);
+}
+
+function list(
+  open: string,
+  item: string,
+  close: string,
+  comma: string,
+  least: unknown,
+  most: unknown,
+): string {
   const max = Number.isSafeInteger(most) ? Math.min(Number(most), 64) : ITEMS;
   if (max <= 0) return `${open} ${close}`;
-  const some = `${item} (", " ${item}){0,${max - 1}}`;
+  const some = `${item} (${comma} ${item}){0,${max - 1}}`;
   return Number(least) >= 1 ? `${open} ${some} ${close}` : `${open} (${some})? ${close}`;
 }
 
 function object(rules: Rules, schema: JsonSchema, inner: (next: unknown) => string): string {
+  const { comma, key, anyKey } = rules.form.values;
   const properties = Object.entries(asSchema(schema.properties));
   if (properties.length === 0) {
-    const entry = rules.rule(`${string(rules, {})} ": " ${any(rules)}`);
-    return rules.rule(list('"{"', entry, '"}"', 0, ENTRIES));
+    const entry = rules.rule(`${anyKey(string(rules, {}))} ${any(rules)}`);
+    return rules.rule(list('"{"', entry, '"}"', comma, 0, ENTRIES));
   }
   const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
-  const entry = ([key, next]: [string, unknown]): string =>
-    `${quoted(`${JSON.stringify(key)}: `)} ${inner(next)}`;
-  const needed = properties.filter(([key]) => required.has(key)).map(entry);
-  const optional = properties.filter(([key]) => !required.has(key)).map(entry);
-  const tail = (from: number): string =>
-    optional
-      .slice(from)
-      .map((one) => ` (", " ${one})?`)
-      .join('');
-  const body =
-    needed.length > 0
-      ? needed.join(' ", " ') + tail(0)
-      : `(${optional.map((one, at) => one + tail(at + 1)).join(' | ')})?`;
-  return rules.rule(`"{" ${body} "}"`);
-}
-
-/** What a local reference (`#/$defs/name`) points to; an empty schema where it points nowhere. */
-function resolve(reference: string, root: JsonSchema): unknown {
-  if (!reference.startsWith('#/')) return {};
-  return reference
-    .slice(2)
-    .split('/')
-    .map((step) => decodeURIComponent(step).replace(/~1/g, '/').replace(/~0/g, '~'))
-    .reduce<unknown>((place, step) => asSchema(place)[step], root);
+  const entries = properties
+    .map(([name, next]) => ({
+      body: `${key(name)} ${inner(next)}`,
+      required: required.has(name),
+    }))
+    .sort((a, b) => Number(b.required) - Number(a.required));
+  return rules.rule(`"{" ${inOrder(entries, comma)} "}"`);
 }

@@ -199,3 +199,5 @@ export interface LocalEngine {
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
   unload(): Promise<void>;
 }
+  /** Control tokens that are a part of the reply; the engine gives out their text. */
+  readonly markers?: readonly string[];

@@ -1,34 +1,68 @@
-/** From one statement of a tool_code block to a call: the name among the tools, arguments by name. */
+/**
+ * From what stands in a block of calls to calls: the name among the tools, arguments by name. Reads
+ * every notation that a family is known to use, whichever is its own; another one than its own is
+ * mended, and the call says so.
+ */
 import type { ToolSpec } from '../../brain.ts';
-import { readArguments, readValue } from './literal.ts';
+import { readArguments, readValues, type Slip } from './literal.ts';
 import { parametersOf } from './signature.ts';
 import type { ReplyEvent } from './dialect.ts';
 
 type Call = Extract<ReplyEvent, { type: 'call' }>;
 type Args = Readonly<Record<string, unknown>>;
 
+/** `f(a="b")` · `{"name": "f", "arguments": {"a": "b"}}` · `call:f{a:<|"|>b<|"|>}` */
+export type CallNotation = 'python' | 'json' | 'braces';
+
+/** What is no slip where a call is written so. */
+const NATIVE: Readonly<Record<CallNotation, ReadonlySet<Slip>>> = {
+  python: new Set<Slip>(['double quotes', 'Python words']),
+  json: new Set<Slip>(['double quotes']),
+  braces: new Set<Slip>(['string markers', 'a name without quotes']),
+};
+const NAMES: Readonly<Record<CallNotation, string>> = {
+  python: 'a Python-style call',
+  json: 'a call in JSON',
+  braces: 'a call in braces',
+};
+
 const isObject = (value: unknown): value is Args =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Adds what was mended to a call that can be run. */
+export function mend(call: Call, slips: readonly string[]): Call {
+  if (call.args === null || slips.length === 0) return call;
+  return { ...call, mended: [...(call.mended ? [call.mended] : []), ...slips].join(', ') };
+}
+
 /**
- * Reads a statement. Null where it says nothing (white space, a comment). `cut` where the text may
- * go on: a call that is not closed then has no arguments, because some may be missing.
+ * Reads a statement of a family whose calls are in `own`. Empty where it says nothing (white space, a
+ * comment). `cut` where the text may go on: a call that is not closed then has no arguments, because
+ * some may be missing.
  */
-export function readCall(raw: string, tools: readonly ToolSpec[], cut: boolean): Call | null {
-  const text = unwrap(raw.trim());
-  if (text === '' || text.startsWith('#')) return null;
-  if (text.startsWith('{')) return readJsonCall(raw.trim(), text, tools);
-  const head = /^([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/u.exec(text);
-  if (!head?.[1]) {
-    const word = /^[^\s(=]{1,64}/.exec(text)?.[0] ?? '';
-    return { type: 'call', name: toolName(word, tools), args: null, raw: raw.trim() };
+export function readCalls(
+  raw: string,
+  tools: readonly ToolSpec[],
+  own: CallNotation,
+  cut: boolean,
+): Call[] {
+  const whole = raw.trim();
+  const text = unwrap(whole);
+  if (text === '' || text.startsWith('#')) return [];
+  const unwrapped = text === whole.replace(/;$/, '') ? [] : ['words around the call'];
+  const read = (notation: CallNotation, calls: readonly Call[]): Call[] =>
+    calls.map((call) => mend(call, [...(notation === own ? [] : [NAMES[notation]]), ...unwrapped]));
+  if (/^[{[]/.test(text)) return read('json', readJson(whole, text, tools, cut));
+  const braces = /^(?:call:\s*)?([\p{L}_][\p{L}\p{N}_.-]*)\s*(?=\{)/u.exec(text);
+  if (braces?.[1]) {
+    const inside = text.slice(braces[0].length);
+    return read('braces', [readBraces(braces[1], inside, whole, tools, cut)]);
   }
-  const name = toolName(head[1], tools);
-  const read = readArguments(text, head[0].length - 1);
-  const whole = read !== null && (read.closed || !cut);
-  const tool = tools.find((candidate) => candidate.name === name);
-  const args = whole ? byName(read.list, tool) : null;
-  return { type: 'call', name, args, raw: raw.trim() };
+  const python = /^([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/u.exec(text);
+  if (python?.[1])
+    return read('python', [readPython(python[1], text, python[0].length, whole, tools, cut)]);
+  const word = /^(?:call:)?([^\s(={]{1,64})/.exec(text)?.[1] ?? '';
+  return [{ type: 'call', name: toolName(word, tools).name, args: null, raw: whole }];
 }
 
 /** `print(f(x))` and `result = f(x)` mean `f(x)`. */
@@ -38,29 +72,96 @@ function unwrap(text: string): string {
   return inner !== undefined && /^[A-Za-z_][\w.-]*\(/.test(inner) ? inner : plain;
 }
 
-/** `{"name": "f", "arguments": {...}}`, as other families write it. */
-function readJsonCall(raw: string, text: string, tools: readonly ToolSpec[]): Call {
-  const value = readValue(text);
-  const { name, arguments: given, args, parameters } = isObject(value) ? value : ({} as Args);
-  const found = given ?? args ?? parameters ?? {};
-  const object = typeof found === 'string' ? readValue(found) : found;
-  return {
-    type: 'call',
-    name: typeof name === 'string' ? toolName(name, tools) : '',
-    args: typeof name === 'string' && isObject(object) ? object : null,
-    raw,
-  };
+const slipsOf = (slips: ReadonlySet<Slip>, notation: CallNotation): Slip[] =>
+  [...slips].filter((slip) => !NATIVE[notation].has(slip));
+
+function readPython(
+  written: string,
+  text: string,
+  bracket: number,
+  raw: string,
+  tools: readonly ToolSpec[],
+  cut: boolean,
+): Call {
+  const { name, slips } = toolName(written, tools);
+  const read = readArguments(text, bracket - 1);
+  const whole = read !== null && (read.closed || !cut);
+  const tool = tools.find((candidate) => candidate.name === name);
+  const found = whole ? byName(read.list, tool) : null;
+  const placed = whole && read.list.some((argument) => argument.name === null);
+  return mend({ type: 'call', name, args: found, raw }, [
+    ...slips,
+    ...(read ? slipsOf(read.slips, 'python') : []),
+    ...(placed ? ['arguments without names'] : []),
+  ]);
+}
+
+function readBraces(
+  written: string,
+  text: string,
+  raw: string,
+  tools: readonly ToolSpec[],
+  cut: boolean,
+): Call {
+  const { name, slips } = toolName(written, tools);
+  const read = readValues(text);
+  const [only] = read?.list ?? [];
+  const whole = read?.list.length === 1 && isObject(only) && (read.closed || !cut);
+  const tool = tools.find((candidate) => candidate.name === name);
+  const args = whole ? byKey(only, tool) : null;
+  return mend({ type: 'call', name, args, raw }, [
+    ...slips,
+    ...(read ? slipsOf(read.slips, 'braces') : []),
+  ]);
+}
+
+/** Objects `{"name": "f", "arguments": {...}}`, one after the other or in a list. */
+function readJson(
+  raw: string,
+  text: string,
+  tools: readonly ToolSpec[],
+  cut: boolean,
+): readonly Call[] {
+  const read = readValues(text);
+  if (!read || (cut && !read.closed)) {
+    const word = /["']?(?:name|function)["']?\s*[:=]\s*["']([^"']{1,64})["']/.exec(text)?.[1] ?? '';
+    return [{ type: 'call', name: toolName(word, tools).name, args: null, raw }];
+  }
+  const values = read.list.flatMap((value): readonly unknown[] =>
+    Array.isArray(value) ? value : [value],
+  );
+  return values.map((value) => mend(oneOf(value, raw, tools), slipsOf(read.slips, 'json')));
+}
+
+function oneOf(value: unknown, raw: string, tools: readonly ToolSpec[]): Call {
+  const outer = isObject(value) ? value : {};
+  // The form of the cloud's wire: the call inside of `function`.
+  const call = isObject(outer.function) ? outer.function : outer;
+  const written = call.name ?? call.function ?? call.tool;
+  if (typeof written !== 'string') return { type: 'call', name: '', args: null, raw };
+  const found = call.arguments ?? call.parameters ?? call.args ?? call.params ?? {};
+  const inside = typeof found === 'string' ? readValues(found)?.list : [found];
+  const [args] = inside?.length === 1 ? inside : [];
+  const { name, slips } = toolName(written, tools);
+  return mend({ type: 'call', name, args: isObject(args) ? args : null, raw }, [
+    ...slips,
+    ...(typeof found === 'string' ? ['arguments in a string'] : []),
+  ]);
 }
 
 /** The offered tool that is meant, where it is only spelt another way; else the name as written. */
-function toolName(written: string, tools: readonly ToolSpec[]): string {
+function toolName(
+  written: string,
+  tools: readonly ToolSpec[],
+): { readonly name: string; readonly slips: readonly string[] } {
   const names = tools.map((tool) => tool.name);
-  if (names.includes(written)) return written;
+  if (names.includes(written)) return { name: written, slips: [] };
+  const slips = ['the name of the tool'];
   const last = written.split('.').at(-1) ?? written;
-  if (names.includes(last)) return last;
+  if (names.includes(last)) return { name: last, slips };
   const plain = (name: string): string => name.replace(/[_.-]/g, '').toLowerCase();
   const same = names.filter((name) => plain(name) === plain(written));
-  return same.length === 1 ? (same[0] as string) : written;
+  return same.length === 1 ? { name: same[0] as string, slips } : { name: written, slips: [] };
 }
 
 /** Arguments by property name; those without a name go by their place in the signature. */
@@ -84,4 +185,16 @@ function byName(
     entries.push([key, value]);
   }
   return Object.fromEntries(entries);
+}
+
+/** Arguments by property name, where the model was shown a plainer one. */
+function byKey(args: Args, tool: ToolSpec | undefined): Args {
+  const parameters = tool ? parametersOf(tool) : [];
+  return Object.fromEntries(
+    Object.entries(args).flatMap(([name, value]): [string, unknown][] => {
+      const parameter = parameters.find((candidate) => candidate.name === name);
+      if (value === null && parameter && !parameter.required) return [];
+      return [[parameter?.key ?? name, value]];
+    }),
+  );
 }

@@ -7,17 +7,28 @@ import type { Notation } from '../grammar.ts';
 import type { GenerateRequest } from '../types.ts';
 
 /** What a dialect reads of a request. */
-export type DialectRequest = Pick<BrainRequest, 'now' | 'messages' | 'tools' | 'toolChoice'>;
+export interface DialectRequest extends Pick<
+  BrainRequest,
+  'now' | 'messages' | 'tools' | 'toolChoice'
+> {
+  /** Left out for the families that were trained without one. */
+  readonly system?: string;
+  /** Whether the model may think first; only where it can. */
+  readonly think?: boolean;
+}
 
 /** A piece of what the model writes. `raw` is the call exactly as written. */
 export type ReplyEvent =
   | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly text: string }
   | {
       readonly type: 'call';
       readonly name: string;
       /** Null where what was written is cut off or is no list of arguments. */
       readonly args: Readonly<Record<string, unknown>> | null;
       readonly raw: string;
+      /** What was wrong in how it was written and was put right, e.g. `a trailing comma`. */
+      readonly mended?: string;
     };
 
 /**
@@ -35,6 +46,8 @@ export interface ReplyReader {
 export interface Dialect {
   /** Text that ends a reply. */
   readonly stop: readonly string[];
+  /** Control tokens that stand in replies and that the reader must see. */
+  readonly markers: readonly string[];
   /**
    * The prompt, cut where a reply of the model begins and ends (`GenerateRequest.prompt`). While a
    * turn goes on, with the same tools, earlier pieces never change, so that they stay cached.

@@ -1,13 +1,18 @@
 /** Which dialect each family of models speaks. */
 import type { Family } from '../types.ts';
+import { chatml } from './chatml.ts';
 import type { Dialect } from './dialect.ts';
+import { functiongemma } from './functiongemma.ts';
 import { gemma3 } from './gemma3.ts';
+import { gemma4 } from './gemma4.ts';
+import { llama3 } from './llama3.ts';
+import { qwen3 } from './qwen3.ts';
 
 export const DIALECTS: Readonly<Record<Family, Dialect>> = {
   gemma3,
-  functiongemma: gemma3,
-  gemma4: gemma3,
-  qwen3: gemma3,
-  llama3: gemma3,
-  chatml: gemma3,
+  functiongemma,
+  gemma4,
+  qwen3,
+  llama3,
+  chatml,
 };

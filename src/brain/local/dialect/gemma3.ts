@@ -12,10 +12,10 @@
  * on as if all were well: "Flight 6E 2131 is in your itinerary" after the person's no.
  */
 import type { BrainMessage, ModelCall, ToolSpec } from '../../brain.ts';
-import { replyGrammar } from '../grammar.ts';
+import { replyGrammar, TOOL_CODE } from '../grammar.ts';
 import type { Dialect, DialectRequest } from './dialect.ts';
 import { writeValue } from './literal.ts';
-import { createReplyReader, createTextReader } from './reply.ts';
+import { createReplyReader, type ReplyForm } from './reply.ts';
 import { parametersOf, signature } from './signature.ts';
 
 const USER = '<start_of_turn>user\n';
@@ -166,15 +166,22 @@ function render(request: DialectRequest): string[] {
   return [...pieces, prompt + MODEL];
 }
 
+const FORM: ReplyForm = { notation: 'python', open: '```tool_code' };
+
 export const gemma3: Dialect = {
+  markers: [],
   stop: ['<end_of_turn>', '<start_of_turn>', '```tool_output'],
   render,
   grammar({ messages, tools, toolChoice }, notation) {
-    return toolChoice === 'auto' && hasFailed(messages)
-      ? replyGrammar(tools, 'none', notation, FAILED)
-      : replyGrammar(tools, toolChoice, notation);
+    const failed = toolChoice === 'auto' && hasFailed(messages);
+    return replyGrammar({
+      tools,
+      choice: failed ? 'none' : toolChoice,
+      form: TOOL_CODE,
+      notation,
+      ...(failed ? { opening: FAILED } : {}),
+    });
   },
-  reader: ({ tools, toolChoice }) =>
-    toolChoice === 'none' ? createTextReader() : createReplyReader(tools),
+  reader: ({ tools, toolChoice }) => createReplyReader(tools, FORM, toolChoice !== 'none'),
   neutralise,
 };

@@ -1,13 +1,16 @@
 /**
- * Values as Python and JSON write them: read with patience for what small models get wrong, written
- * as the tool_code convention wants them.
+ * Values as Python, JSON and Gemma's own call notation write them: read with patience for what small
+ * models get wrong, written as the tool_code convention wants them.
  *
- * Promise: reading never throws, never loops and goes no deeper than `DEEPEST`.
+ * Promise: reading never throws, never loops and goes no deeper than `DEEPEST`; what was read with
+ * patience is named in `slips`.
  */
 
 const DEEPEST = 16;
 const OPENING: Readonly<Record<string, string>> = { '[': ']', '(': ')', '{': '}' };
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”', '‘': '’' };
+/** What stands around a string in the calls of Gemma 4 and FunctionGemma: no escapes in there. */
+const MARKERS = ['<|"|>', '<escape>'] as const;
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['true', true],
   ['false', false],
@@ -19,6 +22,21 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b
 /** Thrown and caught inside this file alone: the text is no value. */
 class Unreadable extends Error {}
 
+/**
+ * What a value has that a strict reader of one notation or another refuses. Which of these are slips
+ * depends on the family: a single quote is one in JSON, a marker is one nowhere but there.
+ */
+export type Slip =
+  | 'single quotes'
+  | 'curly quotes'
+  | 'double quotes'
+  | 'string markers'
+  | 'a word without quotes'
+  | 'a name without quotes'
+  | 'Python words'
+  | 'a trailing comma'
+  | 'a missing bracket';
+
 /** One argument as written: with its name, or by its place. */
 export interface Argument {
   readonly name: string | null;
@@ -29,8 +47,16 @@ export interface Arguments {
   readonly list: readonly Argument[];
   /** Index after the last character that was read. */
   readonly end: number;
-  /** False where the text ended before the closing bracket. */
+  /** False where the text ended before a closing bracket. */
   readonly closed: boolean;
+  readonly slips: ReadonlySet<Slip>;
+}
+
+export interface Values {
+  readonly list: readonly unknown[];
+  /** False where the text ended before a closing bracket. */
+  readonly closed: boolean;
+  readonly slips: ReadonlySet<Slip>;
 }
 
 /** Reads `(a="b", 3)` at `start`, the index of the opening bracket; null where it cannot be read. */
@@ -43,21 +69,24 @@ export function readArguments(text: string, start: number): Arguments | null {
   }
 }
 
-/** Reads one whole text as a value; undefined where it is none. */
-export function readValue(text: string): unknown {
+/**
+ * Reads a whole text as values, one after the other; null where it is anything else. Brackets that
+ * are open at its end are closed.
+ */
+export function readValues(text: string): Values | null {
   try {
-    const reader = new Reader(text, 0);
-    const value = reader.value(0);
-    return reader.atEnd() ? value : undefined;
+    return new Reader(text, 0).values();
   } catch (error) {
-    if (error instanceof Unreadable) return undefined;
+    if (error instanceof Unreadable) return null;
     throw error;
   }
 }
 
 class Reader {
   #at: number;
+  #closed = true;
   readonly #text: string;
+  readonly #slips = new Set<Slip>();
 
   constructor(text: string, at: number) {
     this.#text = text;
@@ -67,9 +96,8 @@ class Reader {
   argumentList(): Arguments {
     const list: Argument[] = [];
     for (;;) {
-      this.#skip(/[\s,]*/y);
-      if (this.#at >= this.#text.length) return { list, end: this.#at, closed: false };
-      if (this.#take(')')) return { list, end: this.#at, closed: true };
+      if (this.#closes(')', list.length > 0))
+        return { list, end: this.#at, closed: this.#closed, slips: this.#slips };
       const name = this.#match(
         /(?:(["'])([\p{L}_][\p{L}\p{N}_.$-]*)\1|([\p{L}_][\p{L}\p{N}_.$-]*))\s*[=:]\s*/uy,
       );
@@ -79,22 +107,56 @@ class Reader {
     }
   }
 
-  atEnd(): boolean {
-    this.#skip(/\s*/y);
-    return this.#at >= this.#text.length;
+  values(): Values {
+    const list: unknown[] = [];
+    for (;;) {
+      this.#skip(/[\s,;]*/y);
+      if (this.#at >= this.#text.length) return { list, closed: this.#closed, slips: this.#slips };
+      list.push(this.value(0));
+    }
   }
 
   value(depth: number): unknown {
     this.#skip(/\s*/y);
     const first = this.#text.charAt(this.#at);
     if (depth > DEEPEST) throw new Unreadable();
+    const marker = this.#marker();
+    if (marker) return this.#marked(marker);
     if (first in QUOTES) return this.#string(first);
     if (first === '{') return this.#object(depth);
     if (first in OPENING) return this.#array(OPENING[first] as string, depth);
     return this.#word();
   }
 
+  #marker(): string | undefined {
+    return MARKERS.find((marker) => this.#text.startsWith(marker, this.#at));
+  }
+
+  #marked(marker: string): string {
+    const from = this.#at + marker.length;
+    const end = this.#text.indexOf(marker, from);
+    if (end < 0) throw new Unreadable();
+    this.#at = end + marker.length;
+    this.#slips.add('string markers');
+    return this.#text.slice(from, end);
+  }
+
+  /** Whether a list ends here: at its bracket, or because the text does. */
+  #closes(bracket: string, some: boolean): boolean {
+    const comma = this.#match(/[\s,]*/y)?.[0].includes(',') ?? false;
+    const over = this.#at >= this.#text.length;
+    if (!over && !this.#take(bracket)) return false;
+    if (comma && some) this.#slips.add('a trailing comma');
+    if (over) {
+      this.#closed = false;
+      this.#slips.add('a missing bracket');
+    }
+    return true;
+  }
+
   #string(quote: string): string {
+    const slip = quote === '"' ? 'double quotes' : quote === "'" ? 'single quotes' : 'curly quotes';
+    this.#slips.add(slip);
     const triple = quote.repeat(3);
     const end = this.#text.startsWith(triple, this.#at) ? triple : (QUOTES[quote] as string);
     this.#at += end.length;
@@ -120,8 +182,7 @@ class Reader {
     this.#at += 1;
     const values: unknown[] = [];
     for (;;) {
-      this.#skip(/[\s,]*/y);
-      if (this.#take(close)) return values;
+      if (this.#closes(close, values.length > 0)) return values;
       values.push(this.value(depth + 1));
     }
   }
@@ -130,14 +191,23 @@ class Reader {
     this.#at += 1;
     const entries: [string, unknown][] = [];
     for (;;) {
-      this.#skip(/[\s,]*/y);
       // Own properties whatever the name, `__proto__` included.
-      if (this.#take('}')) return Object.fromEntries(entries);
-      const quote = this.#text.charAt(this.#at);
-      const key = quote in QUOTES ? this.#string(quote) : this.#match(/[\p{L}\p{N}_$-]+/uy)?.[0];
-      if (key === undefined || !this.#match(/\s*[:=]/y)) throw new Unreadable();
+      if (this.#closes('}', entries.length > 0)) return Object.fromEntries(entries);
+      const key = this.#key();
+      if (!this.#match(/\s*[:=]/y)) throw new Unreadable();
       entries.push([key, this.value(depth + 1)]);
     }
+  }
+
+  #key(): string {
+    const marker = this.#marker();
+    if (marker) return this.#marked(marker);
+    const quote = this.#text.charAt(this.#at);
+    if (quote in QUOTES) return this.#string(quote);
+    const name = this.#match(/[\p{L}\p{N}_.$-]+/uy)?.[0];
+    if (name === undefined) throw new Unreadable();
+    this.#slips.add('a name without quotes');
+    return name;
   }
 
   /** A number, one of the words for true, false and nothing, or a string without its quotes. */
@@ -145,11 +215,16 @@ class Reader {
     const word = this.#match(/[^\s,()[\]{}"'`=][^,()[\]{}"`=\n]*/y)?.[0].trim();
     if (!word) throw new Unreadable();
     const known = WORDS.get(word.toLowerCase());
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      if (/^[A-Z]/.test(word)) this.#slips.add('Python words');
+      return known;
+    }
     const number = /^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(word)
       ? Number(word.replace(/_/g, ''))
       : NaN;
-    return Number.isFinite(number) ? number : word;
+    if (Number.isFinite(number)) return number;
+    this.#slips.add('a word without quotes');
+    return word;
   }
 
   #take(text: string): boolean {

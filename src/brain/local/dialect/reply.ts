@@ -1,83 +1,142 @@
 /**
- * Reads a reply of the tool_code convention: text, or a fenced block of calls, one statement each.
- * Forgives what small models get wrong: no closing fence, a call without a fence, JSON for a call,
- * trailing commas, wrong quotes, a second block.
+ * Reads a reply: thinking where the family has it, then text, or calls between the family's markers.
+ * Forgives what small models get wrong: no end marker, a call without markers or between another
+ * family's, a code fence around it, a second block.
  */
 import type { ToolSpec } from '../../brain.ts';
-import { readCall } from './calls.ts';
+import { mend, readCalls, type CallNotation } from './calls.ts';
 import type { ReplyEvent, ReplyReader } from './dialect.ts';
 
-const OPENERS = ['```tool_code', '```tool_call', '<tool_call>'] as const;
-const LONGEST_OPENER = Math.max(...OPENERS.map((opener) => opener.length));
-/** A block ends here, be it inside a string: small models lose the end of their strings. */
-const CLOSER = /```|<\/tool_call>/;
+interface Block {
+  readonly open: string;
+  /** What ends it; an opener in here begins the next block. */
+  readonly close: RegExp;
+  /** Each line is a statement; else the block is one. */
+  readonly lines: boolean;
+}
+
+const tags = (open: string, close: string): Block => ({
+  open,
+  close: new RegExp([close, open].map((tag) => tag.replace(/[|/]/g, '\\$&')).join('|')),
+  lines: true,
+});
+/** Gemma's strings may hold line ends, quotes and brackets, so that lines say nothing. */
+const BRACES = { lines: false } as const;
+
+/** Every block that a family is known to write, whichever is its own. */
+const BLOCKS: readonly Block[] = [
+  // A block ends here, be it inside a string: small models lose the end of their strings.
+  { open: '```tool_code', close: /```|<\/tool_call>/, lines: true },
+  { open: '```tool_call', close: /```|<\/tool_call>/, lines: true },
+  tags('<tool_call>', '</tool_call>'),
+  { ...tags('<|tool_call>', '<tool_call|>'), ...BRACES },
+  { ...tags('<start_function_call>', '<end_function_call>'), ...BRACES },
+  { open: '<|python_tag|>', close: /<\|eom_id\|>|<\|eot_id\|>/, lines: true },
+];
+const OPENERS = BLOCKS.map((block) => block.open);
+
 /** More than these in one reply is a model that runs away. */
 const MOST_CALLS = 16;
-/** A call without a fence is held back up to this length, in characters. */
+/** A call without markers is held back up to this length, in characters. */
 const LONGEST_BARE = 4000;
 
-type Mode = 'start' | 'bare' | 'text' | 'block' | 'after' | 'done';
+/** What a family writes. */
+export interface ReplyForm {
+  readonly notation: CallNotation;
+  /** The opener of its own blocks; null where a call stands bare. */
+  readonly open: string | null;
+  /** What stands around its thinking, at the beginning of a reply. */
+  readonly think?: { readonly open: string; readonly close: string };
+}
 
-export function createReplyReader(tools: readonly ToolSpec[]): ReplyReader {
+type Mode = 'start' | 'thinking' | 'bare' | 'text' | 'block' | 'after' | 'done';
+
+/** A reader of replies; with no `tools` to call, nothing is a call, whatever it looks like. */
+export function createReplyReader(
+  tools: readonly ToolSpec[],
+  form: ReplyForm,
+  mayCall = true,
+): ReplyReader {
+  const { notation, open, think } = form;
+  const openers = mayCall ? OPENERS : [];
+  const longestBare = open === null ? LONGEST_BARE * 4 : LONGEST_BARE;
   let mode: Mode = 'start';
   let buffer = '';
   let calls = 0;
+  let block = BLOCKS[0] as Block;
   let scan = new Scan();
+  /** Thinking that begins, without the white space before its first word. */
+  let thought = false;
 
   const names = tools.map((tool) => tool.name);
 
-  /** Whether a reply that begins like this may be a call without its fence. */
-  function mayBeBare(text: string): 'yes' | 'no' | 'unknown' {
-    if (text.startsWith('{')) return 'yes';
-    if (names.some((name) => text.startsWith(`${name}(`))) return 'yes';
-    return names.some((name) => `${name}(`.startsWith(text)) ? 'unknown' : 'no';
-  }
-
-  function call(raw: string, cut: boolean): ReplyEvent[] {
-    if (calls >= MOST_CALLS) return [];
-    const event = readCall(raw, tools, cut);
-    if (event) calls += 1;
-    return event ? [event] : [];
+  function call(raw: string, cut: boolean, slips: readonly string[]): ReplyEvent[] {
+    const read = readCalls(raw, tools, notation, cut).slice(0, MOST_CALLS - calls);
+    calls += read.length;
+    const foreign = block.open === open ? [] : ['other markers'];
+    return read.map((event) => mend(event, [...foreign, ...slips]));
   }
 
   const text = (piece: string): ReplyEvent[] =>
     piece === '' ? [] : [{ type: 'text', text: piece }];
 
-  /** Leaves text for a block where one begins; holds back what may be the beginning of one. */
+  function opens(one: Block, at: number): ReplyEvent[] {
+    block = one;
+    buffer = buffer.slice(at + one.open.length);
+    mode = 'block';
+    scan = new Scan();
+    return readBlock();
+  }
+
+  /** Up to a marker; what may be the beginning of one is held back, white space before it too. */
+  function sure(markers: readonly string[]): string {
+    const from = buffer.length - held(buffer, markers);
+    const certain = buffer.slice(0, from).trimEnd();
+    buffer = buffer.slice(certain.length);
+    return certain;
+  }
+
   function readText(): ReplyEvent[] {
-    const found = OPENERS.map((opener) => ({ opener, at: buffer.indexOf(opener) }))
+    const found = BLOCKS.filter(() => mayCall)
+      .map((one) => ({ one, at: buffer.indexOf(one.open) }))
       .filter(({ at }) => at >= 0)
       .sort((a, b) => a.at - b.at)[0];
-    if (found) {
-      const before = buffer.slice(0, found.at);
-      buffer = buffer.slice(found.at + found.opener.length);
-      mode = 'block';
-      scan = new Scan();
-      return [...text(before.trimEnd()), ...readBlock()];
-    }
-    const from = buffer.length - held(buffer);
-    // White space before a block is no text, so it waits for what follows.
-    const sure = buffer.slice(0, from).trimEnd();
-    buffer = buffer.slice(sure.length);
-    return text(sure);
+    if (!found) return text(sure(openers));
+    const before = buffer.slice(0, found.at).trimEnd();
+    return [...text(before), ...opens(found.one, found.at)];
+  }
+
+  function readThinking(): ReplyEvent[] {
+    if (!thought) buffer = buffer.trimStart();
+    const close = think?.close ?? '';
+    const end = buffer.indexOf(close);
+    const words = end < 0 ? sure([close]) : buffer.slice(0, end).trimEnd();
+    thought ||= words !== '';
+    const events: ReplyEvent[] = words === '' ? [] : [{ type: 'thinking', text: words }];
+    if (end < 0) return events;
+    buffer = buffer.slice(end + close.length);
+    mode = 'start';
+    return [...events, ...read()];
   }
 
   function readBlock(): ReplyEvent[] {
     const events: ReplyEvent[] = [];
-    const closer = CLOSER.exec(buffer);
+    const closer = block.close.exec(buffer);
     const inside = closer ? buffer.slice(0, closer.index) : buffer;
     let begin = 0;
-    for (const end of scan.statements(inside)) {
-      events.push(...call(inside.slice(begin, end), false));
-      begin = end;
-    }
+    if (block.lines)
+      for (const end of scan.statements(inside)) {
+        events.push(...call(inside.slice(begin, end), false, []));
+        begin = end;
+      }
     if (!closer) {
       buffer = buffer.slice(begin);
       scan.moved(begin);
       return events;
     }
-    events.push(...call(inside.slice(begin), false));
-    buffer = buffer.slice(closer.index + closer[0].length);
+    const next = closer[0] === block.open;
+    events.push(...call(inside.slice(begin), false, next ? ['a missing end marker'] : []));
+    buffer = buffer.slice(closer.index + (next ? 0 : closer[0].length));
     mode = 'after';
     return [...events, ...readAfter()];
   }
@@ -85,29 +144,36 @@ export function createReplyReader(tools: readonly ToolSpec[]): ReplyReader {
   /** After a block only another block counts: anything else is a result that the model made up. */
   function readAfter(): ReplyEvent[] {
     buffer = buffer.trimStart();
-    const opener = OPENERS.find((candidate) => buffer.startsWith(candidate));
-    if (opener) {
-      buffer = buffer.slice(opener.length);
-      mode = 'block';
-      scan = new Scan();
-      return readBlock();
-    }
-    if (!OPENERS.some((candidate) => candidate.startsWith(buffer))) mode = 'done';
+    const one = BLOCKS.find((candidate) => buffer.startsWith(candidate.open));
+    if (one) return opens(one, 0);
+    if (!openers.some((opener) => opener.startsWith(buffer))) mode = 'done';
     return [];
+  }
+
+  function readStart(): ReplyEvent[] {
+    buffer = buffer.trimStart();
+    if (buffer === '') return [];
+    if (think && buffer.startsWith(think.open)) {
+      buffer = buffer.slice(think.open.length);
+      mode = 'thinking';
+      thought = false;
+      return readThinking();
+    }
+    if (think?.open.startsWith(buffer)) return [];
+    const bare = mayCall ? mayBeBare(buffer, names) : 'no';
+    if (bare === 'unknown') return [];
+    mode = bare === 'yes' ? 'bare' : 'text';
+    return read();
   }
 
   function read(): ReplyEvent[] {
     switch (mode) {
-      case 'start': {
-        buffer = buffer.trimStart();
-        if (buffer === '') return [];
-        const bare = mayBeBare(buffer);
-        if (bare === 'unknown') return [];
-        mode = bare === 'yes' ? 'bare' : 'text';
-        return read();
-      }
+      case 'start':
+        return readStart();
+      case 'thinking':
+        return readThinking();
       case 'bare':
-        if (buffer.length <= LONGEST_BARE) return [];
+        if (buffer.length <= longestBare) return [];
         mode = 'text';
         return readText();
       case 'text':
@@ -122,18 +188,23 @@ export function createReplyReader(tools: readonly ToolSpec[]): ReplyReader {
     }
   }
 
-  /** A whole reply that is one call, or several, without a fence; null where it is text. */
+  /** A whole reply that is one call, or several, without markers; null where it is text. */
   function readBare(cut: boolean): ReplyEvent[] | null {
-    const statements = [...new Scan().statements(buffer), buffer.length];
+    const fence = FENCE.exec(buffer);
+    const whole = fence ? buffer.slice(fence[0].length).replace(/```\s*$/, '') : buffer;
+    const slips = [
+      ...(fence ? ['a code fence'] : []),
+      ...(open === null ? [] : ['missing markers']),
+    ];
     const events: ReplyEvent[] = [];
     let begin = 0;
-    for (const end of statements) {
-      const last = end === buffer.length;
-      const event = readCall(buffer.slice(begin, end), tools, cut && last);
+    for (const end of [...new Scan().statements(whole), whole.length]) {
+      const last = end === whole.length;
+      for (const event of readCalls(whole.slice(begin, end), tools, notation, cut && last)) {
+        if (!names.includes(event.name)) return null;
+        events.push(mend(event, slips));
+      }
       begin = end;
-      if (!event) continue;
-      if (event.type !== 'call' || !names.includes(event.name)) return null;
-      events.push(event);
     }
     return events.length > 0 ? events.slice(0, MOST_CALLS) : null;
   }
@@ -157,24 +228,41 @@ export function createReplyReader(tools: readonly ToolSpec[]): ReplyReader {
         mode = 'text';
         events.push(...readText());
       }
-      if (mode === 'block') events.push(...call(buffer, cut));
-      else if (mode === 'start' || mode === 'text') events.push(...text(buffer.trimEnd()));
+      const rest = buffer.trimEnd();
+      if (mode === 'block') events.push(...call(buffer, cut, cut ? [] : ['a missing end marker']));
+      else if (mode === 'thinking' && rest !== '') events.push({ type: 'thinking', text: rest });
+      else if (mode === 'start' || mode === 'text') events.push(...text(rest));
       mode = 'done';
       return events;
     },
   };
 }
 
-/** Reads a reply in which nothing is a call, whatever it looks like. */
-export function createTextReader(): ReplyReader {
-  const give = (text: string): ReplyEvent[] => (text === '' ? [] : [{ type: 'text', text }]);
-  return { done: false, push: give, end: () => [] };
+/** A fence of code before a call. */
+const FENCE = /^```(?:json|python|py|tool|js|javascript)?\s*\n/;
+
+/** Whether a reply that begins like this may be a call without its markers. */
+function mayBeBare(text: string, names: readonly string[]): 'yes' | 'no' | 'unknown' {
+  const fence = FENCE.exec(text);
+  // A block of the app's own convention, or a fence that has not ended yet.
+  if (!fence && text.startsWith('`')) {
+    const own = OPENERS.some((opener) => text.startsWith(opener));
+    return !own && /^`{1,3}(?:[a-z]{0,10}|[a-z]{4}_[a-z]{0,4})\s*$/.test(text) ? 'unknown' : 'no';
+  }
+  const inside = fence ? text.slice(fence[0].length).trimStart() : text;
+  if (fence && inside === '') return 'unknown';
+  if (/^(?:\{|\[\s*\{)/.test(inside)) return 'yes';
+  if (/^\[\s*$/.test(inside)) return 'unknown';
+  const starts = names.flatMap((name) => [`${name}(`, `call:${name}{`]);
+  if (starts.some((start) => inside.startsWith(start))) return 'yes';
+  return starts.some((start) => start.startsWith(inside)) ? 'unknown' : 'no';
 }
 
-/** Length of the longest beginning of an opener with which a text ends. */
-function held(text: string): number {
-  for (let length = Math.min(LONGEST_OPENER - 1, text.length); length > 0; length -= 1)
-    if (OPENERS.some((opener) => opener.startsWith(text.slice(text.length - length))))
+/** Length of the longest beginning of a marker with which a text ends. */
+function held(text: string, markers: readonly string[]): number {
+  const longest = Math.max(0, ...markers.map((marker) => marker.length));
+  for (let length = Math.min(longest - 1, text.length); length > 0; length -= 1)
+    if (markers.some((marker) => marker.startsWith(text.slice(text.length - length))))
       return length;
   return 0;
 }

@@ -41,6 +41,25 @@ export function typeOf(schema: JsonSchema): string | undefined {
   return types.find((type): type is string => typeof type === 'string' && type !== 'null');
 }
 
+/** What a local reference (`#/$defs/name`) points to; an empty schema where it points nowhere. */
+export function resolve(reference: string, root: JsonSchema): unknown {
+  if (!reference.startsWith('#/')) return {};
+  return reference
+    .slice(2)
+    .split('/')
+    .map((step) => decoded(step).replace(/~1/g, '/').replace(/~0/g, '~'))
+    .reduce<unknown>((place, step) => asSchema(place)[step], root);
+}
+
+/** A step of a reference; schemas come from strangers, and not every `%` is an escape. */
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}
+
 /** A tool's parameters, the required ones first, as the signature and the grammar have them. */
 export function parametersOf(tool: ToolSpec): Parameter[] {
   const { properties, required } = tool.inputSchema;
@@ -83,7 +102,7 @@ function typeName(schema: JsonSchema): string {
   return TYPES[type ?? ''] ?? 'any';
 }
 
-function oneLine(text: unknown, longest: number): string {
+export function oneLine(text: unknown, longest: number): string {
   const line = typeof text === 'string' ? text.replace(/\s+/g, ' ').trim() : '';
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
 }

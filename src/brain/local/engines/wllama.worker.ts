@@ -113,11 +113,15 @@ class WllamaEngine implements WorkerEngine {
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
     const { sampling } = request;
-    const params: RawCompletionParams & { cache_prompt: boolean } = {
+    const params: RawCompletionParams & {
+      readonly cache_prompt: boolean;
+      readonly preserved_tokens: readonly string[];
+    } = {
       prompt: request.prompt.join(''),
       stream: true,
       return_progress: true,
       cache_prompt: true,
+      preserved_tokens: request.markers ?? [],
       max_tokens: request.maxTokens,
       stop: [...request.stop],
       temperature: sampling.temperature,

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolSpec } from '../../../../src/brain/brain.ts';
-import { type Notation, replyGrammar } from '../../../../src/brain/local/grammar.ts';
+import type { ToolChoice, ToolSpec } from '../../../../src/brain/brain.ts';
+import { type Notation, replyGrammar, TOOL_CODE } from '../../../../src/brain/local/grammar.ts';
 import { acceptor } from './accepts.ts';
 import { everything, getWeather, now, searchFlights, setReminder } from './tools.ts';
 
 const TOOLS = [searchFlights, getWeather, setReminder, now, everything];
+const grammarOf = (tools: readonly ToolSpec[], choice: ToolChoice, notation: Notation): string =>
+  replyGrammar({ tools, choice, form: TOOL_CODE, notation });
 const block = (...lines: string[]): string => `\`\`\`tool_code\n${lines.join('\n')}\n\`\`\``;
 
 describe.each(['gbnf', 'ebnf'] as Notation[])('the grammar (%s)', (notation) => {
-  const accepts = acceptor(replyGrammar(TOOLS, 'auto', notation));
+  const accepts = acceptor(grammarOf(TOOLS, 'auto', notation));
 
   test.each([
     'Hello! How can I help?',
@@ -54,12 +56,9 @@ describe.each(['gbnf', 'ebnf'] as Notation[])('the grammar (%s)', (notation) => 
   });
 
   test('lets only calls through where one is required, and only text where none may be made', () => {
-    const required = acceptor(replyGrammar(TOOLS, 'required', notation));
+    const required = acceptor(grammarOf(TOOLS, 'required', notation));
     expect([required(block('now()')), required('Hello')]).toEqual([true, false]);
-    for (const grammar of [
-      replyGrammar(TOOLS, 'none', notation),
-      replyGrammar([], 'required', notation),
-    ])
+    for (const grammar of [grammarOf(TOOLS, 'none', notation), grammarOf([], 'required', notation)])
       expect([acceptor(grammar)(block('now()')), acceptor(grammar)('Hello')]).toEqual([
         false,
         true,
@@ -91,7 +90,7 @@ describe.each(['gbnf', 'ebnf'] as Notation[])('the grammar (%s)', (notation) => 
         },
       },
     };
-    const allows = acceptor(replyGrammar([odd], 'auto', notation));
+    const allows = acceptor(grammarOf([odd], 'auto', notation));
     expect(allows(block('odd()'))).toBe(true);
     expect(allows(block('odd(a_b_="x", quoted="a\\"b\\\\c\\nd\\te", one="only", maybe=3)'))).toBe(
       true,
@@ -102,7 +101,7 @@ describe.each(['gbnf', 'ebnf'] as Notation[])('the grammar (%s)', (notation) => 
 });
 
 test('strings are bounded where the engine can count, by maxLength too', () => {
-  const accepts = acceptor(replyGrammar([setReminder, everything], 'auto', 'gbnf'));
+  const accepts = acceptor(grammarOf([setReminder, everything], 'auto', 'gbnf'));
   const reminder = (length: number): string => block(`set_reminder(text="${'a'.repeat(length)}")`);
   expect([accepts(reminder(200)), accepts(reminder(201))]).toEqual([true, false]);
   const code = (text: string): string => block(`everything(count=1, names=[], code="${text}")`);
@@ -110,7 +109,7 @@ test('strings are bounded where the engine can count, by maxLength too', () => {
 });
 
 test('no character is counted for xgrammar, which pays for each with its whole vocabulary', () => {
-  const grammar = replyGrammar(TOOLS, 'auto', 'ebnf');
+  const grammar = grammarOf(TOOLS, 'auto', 'ebnf');
   const counted = grammar.match(/\[\^[^\n]*?\]\)?\{\d+,(\d+)\}/g) ?? [];
   expect(counted).toEqual([]);
 });

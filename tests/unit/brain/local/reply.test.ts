@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplyEvent } from '../../../../src/brain/local/dialect/dialect.ts';
-import { createReplyReader } from '../../../../src/brain/local/dialect/reply.ts';
+import { gemma3 } from '../../../../src/brain/local/dialect/gemma3.ts';
 import { everything, getWeather, now, searchFlights, setReminder } from './tools.ts';
 
 const TOOLS = [searchFlights, getWeather, setReminder, now, everything];
 
 function readPieces(pieces: readonly string[], cut = false): ReplyEvent[] {
-  const reader = createReplyReader(TOOLS);
+  const reader = gemma3.reader({ tools: TOOLS, toolChoice: 'auto' });
   return [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end(cut)];
 }
 
@@ -68,7 +68,7 @@ describe('a reply is read', () => {
   });
 
   test('as it comes: a call is there before the block ends, text before the next word', () => {
-    const reader = createReplyReader(TOOLS);
+    const reader = gemma3.reader({ tools: TOOLS, toolChoice: 'auto' });
     expect(reader.push('Hello')).toEqual([{ type: 'text', text: 'Hello' }]);
     expect(reader.push('\n```tool_code\nnow()\nget_')).toMatchObject([{ name: 'now' }]);
   });
@@ -236,7 +236,7 @@ describe('whatever comes,', () => {
   });
 
   test('it ends: an endless block has no more than sixteen calls', () => {
-    const reader = createReplyReader(TOOLS);
+    const reader = gemma3.reader({ tools: TOOLS, toolChoice: 'auto' });
     const events = reader.push(`\`\`\`tool_code\n${'now()\n'.repeat(5000)}`);
     expect(events).toHaveLength(16);
     expect(reader.done).toBe(true);
