@@ -118,7 +118,7 @@ export const evictedFault = (label: string, gone: number, all: number): Download
   message:
     gone === all
       ? `The browser has cleared ${label} from this phone to make room.`
-      : `The browser has cleared ${gone} of ${all} files of ${label} to make room.`,
+      : `${gone} of the ${all} files of ${label} are missing or damaged: the browser may have cleared them to make room.`,
   advice:
     'Download it again: only what is missing is fetched. On the home screen, Deft is cleared less easily.',
 });

@@ -46,7 +46,7 @@ export interface MemoryDeps {
   readonly engine: (name: EngineName) => HostedEngine;
   /** Called when what is in memory changes. */
   readonly onChange: (state: InMemory) => void;
-  /** Called where a row's files are not there any more: the browser was told to clear them. */
+  /** Called where a load says that a row's files are not there any more, or not right. */
   readonly onAbsent: (row: CatalogueRow) => void;
   readonly trials: Pick<Trials, 'keyOf' | 'passed' | 'notePass' | 'noteFailure' | 'noteLoss'>;
   /** Milliseconds without use after which the model is let go. */
@@ -69,6 +69,10 @@ interface Held {
 }
 
 const hidden = (): boolean => document.visibilityState === 'hidden';
+
+/** What a load dies of where files are gone, or hold something else than they should. */
+const isSuspect = (error: unknown): boolean =>
+  error instanceof EngineError && (error.kind === 'absent' || error.kind === 'internal');
 
 export function createMemory(deps: MemoryDeps): Memory {
   const { trials } = deps;
@@ -154,8 +158,8 @@ export function createMemory(deps: MemoryDeps): Memory {
       await engine.load(row, report, signal, { selfTest: !trials.passed(row) });
     } catch (error) {
       tabs.release();
-      if (error instanceof EngineError && error.kind === 'absent') deps.onAbsent(row);
-      else if (!signal.aborted) await note(row, error, false);
+      if (isSuspect(error) && !signal.aborted) deps.onAbsent(row);
+      if (!signal.aborted) await note(row, error, false);
       deps.onChange(null);
       throw error;
     } finally {

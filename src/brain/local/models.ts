@@ -5,19 +5,14 @@
  * survives a reload and is the same in all tabs; a download that was cut off can go on.
  */
 import type { Brain } from '../brain.ts';
-import type { ModelRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchRows, keptRows } from './catalogue.ts';
-import { DownloadError, type DownloadFault } from './download-faults.ts';
-import { download, DOWNLOAD_LOCK } from './downloads.ts';
-import { createEngine, keepEngine } from './engines/engines.ts';
-import { checkGpu } from './engines/gpu.ts';
-import { EngineError } from './errors.ts';
-import { manifests, removeFiles, stored } from './files.ts';
+import { createEngine } from './engines/engines.ts';
+import { manifests } from './files.ts';
 import type { Phone } from './fit.ts';
 import { createLife } from './life.ts';
 import { phoneNow, readPhone } from './phone.ts';
-import { sizeOf } from './size.ts';
+import { createTransfers, type Entry } from './transfers.ts';
 import type { CatalogueRow, Models, ModelStatus, ModelView, Setback } from './types.ts';
 
 export interface ModelsDeps {
@@ -28,18 +23,6 @@ export interface ModelsDeps {
   readonly publicRows?: () => Promise<readonly CatalogueRow[]>;
   /** Asks the browser to keep the data, before the first large download; see `askPersist`. */
   readonly askPersist?: () => Promise<unknown>;
-}
-
-/** A download of at least this many bytes is worth the question whether the data may be kept. */
-const LARGE = 10e6;
-
-/** What is known of a row, apart from what is in memory. */
-type Kept = Exclude<ModelStatus, { kind: 'loading' | 'warm' | 'generating' }>;
-
-interface Entry {
-  readonly row: CatalogueRow;
-  readonly kept: Kept;
-  readonly stored: number;
 }
 
 /** Milliseconds after which a list beside the app that was not there is looked for again. */
@@ -53,7 +36,6 @@ export function createModels(deps: ModelsDeps): Models {
   const index = deps.index ?? new URL('/models/index.json', location.origin).href;
   const listeners = new Set<() => void>();
   const brains = new Map<string, Brain>();
-  const downloads = new Map<string, { readonly done: Promise<void>; cancel(): void }>();
   let entries = new Map<string, Entry>();
   let phone: Phone = { gpu: { usable: false, why: '' } };
   /** When the list beside the app was last looked for in vain; null where it was found. */
@@ -64,7 +46,7 @@ export function createModels(deps: ModelsDeps): Models {
     store,
     engine: (name) => createEngine[name](),
     onChange: changed,
-    onAbsent: refresh,
+    onAbsent: suspect,
   });
 
   function set(entry: Entry): void {
@@ -72,23 +54,31 @@ export function createModels(deps: ModelsDeps): Models {
     changed();
   }
 
-  /** Reads what of a row is on the phone; `failed` stays until the next try. */
-  async function look(row: CatalogueRow): Promise<Entry> {
-    const [record, found] = [await store.models.get(row.id), await stored(row)];
-    let kept: Kept = { kind: found.complete ? 'ready' : 'absent' };
-    if (record?.state === 'failed')
-      kept = { kind: 'failed', message: record.error ?? '', advice: record.advice ?? '' };
-    return { row, kept, stored: found.bytes };
-  }
+  const transfers = createTransfers({
+    store,
+    show: set,
+    metered: async () => (await phoneNow(phone, 0)).metered === true,
+    ...(deps.askPersist ? { askPersist: deps.askPersist } : {}),
+  });
+  const { look } = transfers;
 
   /** Looks again, behind what is shown: where that fails, what is shown stays. */
   function refresh(row: CatalogueRow): void {
     void look(row).then(set, () => undefined);
   }
 
+  /** A load says that files are not there or not right: the bad ones are found and told. */
+  function suspect(row: CatalogueRow): void {
+    refresh(row);
+    void transfers.check(row).catch(() => undefined);
+  }
+
   /** A list of which nothing can be kept here. */
   function show(rows: readonly CatalogueRow[]): void {
-    for (const row of rows) entries.set(row.id, { row, kept: { kind: 'absent' }, stored: 0 });
+    for (const row of rows) {
+      const entry: Entry = { row, kept: { kind: 'absent' }, stored: 0, offline: false };
+      entries.set(row.id, entry);
+    }
   }
 
   /** Takes a new list; a whole model that the list no longer has, or has anew, stays as it is. */
@@ -100,38 +90,13 @@ export function createModels(deps: ModelsDeps): Models {
       const old = await look(row);
       if (old.kept.kind === 'ready' || !found.has(row.id)) found.set(row.id, old);
     }
-    for (const id of downloads.keys()) {
+    for (const id of transfers.running) {
       const running = entries.get(id);
       if (running) found.set(id, running);
     }
     entries = found;
     brains.clear();
     changed();
-  }
-
-  const held = async (name: string): Promise<boolean> =>
-    ((await navigator.locks.query()).held ?? []).some((lock) => lock.name === name);
-
-  /** What an earlier page left behind when it was closed or killed. */
-  async function tidy(): Promise<void> {
-    await life.start(phone.gpu.usable ? phone.gpu.device : '');
-    if (await held(DOWNLOAD_LOCK)) return;
-    for (const record of await store.models.all())
-      if (record.state === 'downloading') await store.models.delete(record.id);
-  }
-
-  async function write(
-    id: string,
-    state: ModelRecord['state'],
-    bytes: number,
-    fault?: Pick<DownloadFault, 'message' | 'advice'>,
-  ): Promise<void> {
-    const said = fault ? { error: fault.message, advice: fault.advice } : {};
-    await store.models.put({ id, state, bytes, updatedAt: Date.now(), ...said });
-  }
-
-  async function fail(id: string, fault: Pick<DownloadFault, 'message' | 'advice'>): Promise<void> {
-    await write(id, 'failed', entries.get(id)?.stored ?? 0, fault);
   }
 
   /** The list beside the app, and after it what else can be had. */
@@ -150,7 +115,7 @@ export function createModels(deps: ModelsDeps): Models {
   async function start(): Promise<void> {
     phone = await readPhone();
     if (phone.noStorage !== undefined) return show(await whole((await fetchList()) ?? []));
-    await tidy();
+    await life.start(phone.gpu.usable ? phone.gpu.device : '');
     const kept = await keptRows(index);
     // Where the new list cannot be had or taken, the one that was kept stays.
     const fetched = fetchList().then(async (rows) =>
@@ -159,44 +124,15 @@ export function createModels(deps: ModelsDeps): Models {
     await take(await whole(kept));
     // The first time there is nothing to show before the list has come.
     if (kept.length === 0) await fetched;
+    await transfers.takeUp(rowsNow());
   }
 
   const started = start();
 
   store.changes.subscribe(({ topic, key, remote }) => {
     const entry = entries.get(key);
-    if (topic === 'models' && remote && entry && !downloads.has(key)) refresh(entry.row);
+    if (topic === 'models' && remote && entry && !transfers.running.has(key)) refresh(entry.row);
   });
-
-  async function askPersist(): Promise<void> {
-    if (deps.askPersist) return void (await deps.askPersist());
-    const { persisted } = await store.settings.get();
-    if (persisted !== true)
-      await store.settings.set({ persisted: await navigator.storage.persist() });
-  }
-
-  async function fetchModel(row: CatalogueRow, signal: AbortSignal): Promise<void> {
-    if (row.engine === 'webllm') await checkGpu(row);
-    if (sizeOf(row) >= LARGE) await askPersist();
-    await write(row.id, 'downloading', entries.get(row.id)?.stored ?? 0);
-    await download(row, {
-      signal,
-      onProgress: (progress) =>
-        set({ row, kept: { kind: 'downloading', ...progress }, stored: progress.received }),
-    });
-    await keepEngine(row.engine);
-    await write(row.id, 'ready', (await stored(row)).bytes);
-  }
-
-  async function runDownload(row: CatalogueRow, signal: AbortSignal): Promise<void> {
-    try {
-      await fetchModel(row, signal);
-    } catch (error) {
-      const noting = signal.aborted ? store.models.delete(row.id) : fail(row.id, faultOf(error));
-      // Where there is no room even for that, the next look says what is here.
-      await noting.catch(() => undefined);
-    }
-  }
 
   const statusOf = ({ row, kept }: Entry): ModelStatus =>
     kept.kind === 'ready' ? (life.status(row) ?? kept) : kept;
@@ -213,6 +149,10 @@ export function createModels(deps: ModelsDeps): Models {
     const beside = [...entries.values()].some(({ row }) => row.beside);
     const rows = await fetchList();
     if (rows && rows.length > 0 && !beside) await take(await whole(rows));
+  }
+
+  function rowsNow(): CatalogueRow[] {
+    return [...entries.values()].map(({ row }) => row);
   }
 
   /** Bytes that running downloads still bring. */
@@ -264,6 +204,7 @@ export function createModels(deps: ModelsDeps): Models {
           fit,
           status: statusOf(entry),
           stored,
+          ...(entry.offline ? { offline: true } : {}),
           ...(fit.blocked === 'phone' ? { unfit: fit.reason } : {}),
           ...(setback ? { setback } : {}),
         };
@@ -273,42 +214,56 @@ export function createModels(deps: ModelsDeps): Models {
 
     async download(id) {
       const entry = await entryOf(id);
-      const running = downloads.get(id);
-      if (running) return running.done;
       if (!entry || phone.noStorage !== undefined) return;
-      const { row } = entry;
-      const stop = new AbortController();
       // To ask for it again is to try it again.
-      const done = life
-        .forgive(row)
-        .then(() => runDownload(row, stop.signal))
-        .then(async () => {
-          downloads.delete(id);
-          set(await look(row));
-        });
-      downloads.set(id, { done, cancel: () => stop.abort() });
-      const total = sizeOf(row);
-      set({
-        ...entry,
-        kept: { kind: 'downloading', received: entry.stored, total, bytesPerSecond: 0 },
-      });
-      return done;
+      await life.forgive(entry.row);
+      await transfers.download(entry.row);
     },
 
-    cancel(id) {
-      downloads.get(id)?.cancel();
+    resume: (id) => self.download(id),
+
+    async pause(id) {
+      const entry = await entryOf(id);
+      if (entry) await transfers.pause(entry.row);
+    },
+
+    async cancel(id) {
+      const entry = await entryOf(id);
+      if (entry) await transfers.cancel(entry.row);
+    },
+
+    async check(id) {
+      const entry = await entryOf(id);
+      if (!entry) return [];
+      const bad = await transfers.check(entry.row);
+      if (bad.length > 0) void transfers.download(entry.row);
+      return bad;
+    },
+
+    async export(id) {
+      const entry = await entryOf(id);
+      if (entry?.kept.kind !== 'ready') return null;
+      const { pack } = await import('./container.ts');
+      return pack(entry.row);
+    },
+
+    async import(file) {
+      const { unpack } = await import('./container.ts');
+      const found = await unpack(file);
+      if (!found.ok) return found;
+      await started;
+      const { row, local } = found;
+      await transfers.download(row, local);
+      const { kept } = await look(row);
+      if (kept.kind === 'failed') return { ok: false, message: kept.message, advice: kept.advice };
+      return { ok: true, id: row.id };
     },
 
     async remove(id) {
       const entry = await entryOf(id);
       if (!entry) return;
-      const running = downloads.get(id);
-      running?.cancel();
-      await running?.done;
       await life.unload(entry.row);
-      await removeFiles(entry.row);
-      await store.models.delete(id);
-      set(await look(entry.row));
+      await transfers.remove(entry.row);
     },
 
     unload: () => life.unload(),
@@ -353,14 +308,4 @@ export function createModels(deps: ModelsDeps): Models {
     },
   };
   return self;
-}
-
-function faultOf(error: unknown): Pick<DownloadFault, 'message' | 'advice'> {
-  if (error instanceof DownloadError) return error.fault;
-  if (error instanceof EngineError)
-    return { message: error.message, advice: 'Choose a model that runs without WebGPU.' };
-  return {
-    message: 'The model could not be stored.',
-    advice: 'Reload the app and try again.',
-  };
 }

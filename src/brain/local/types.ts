@@ -139,7 +139,26 @@ export interface Models {
   list(): Promise<readonly ModelView[]>;
   /** Resolves when it is stored and verified, or failed, or cancelled; never rejects. */
   download(id: string): Promise<void>;
-  cancel(id: string): void;
+  /** Ends a download for now; what has arrived stays. */
+  pause(id: string): Promise<void>;
+  /** Goes on with a download; the same as `download`. */
+  resume(id: string): Promise<void>;
+  /** Ends a download for good: what has arrived of a model that was never whole is removed. */
+  cancel(id: string): Promise<void>;
+  /**
+   * Reads and verifies every stored file; bad ones are removed and fetched again, the others stay.
+   * Resolves with the paths that were bad, when that is known.
+   */
+  check(id: string): Promise<readonly string[]>;
+  /** A stored model as one file, to be brought into another browser; null where it is not whole. */
+  export(id: string): Promise<Blob | null>;
+  /** Takes such a file in. Resolves with its id, or with what is wrong with it; never rejects. */
+  import(
+    file: Blob,
+  ): Promise<
+    | { readonly ok: true; readonly id: string }
+    | { readonly ok: false; readonly message: string; readonly advice: string }
+  >;
   remove(id: string): Promise<void>;
   /** Frees the memory; the files stay. */
   unload(): Promise<void>;
@@ -175,6 +194,8 @@ export interface GenerateRequest {
   /** Grammar in the engine's own notation (EBNF for WebLLM, GBNF for wllama), or null. */
   readonly grammar: string | null;
   readonly stop: readonly string[];
+  /** Control tokens that are a part of the reply; the engine gives out their text. */
+  readonly markers?: readonly string[];
   readonly maxTokens: number;
   readonly sampling: Sampling;
 }
@@ -199,5 +220,3 @@ export interface LocalEngine {
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
   unload(): Promise<void>;
 }
-  /** Control tokens that are a part of the reply; the engine gives out their text. */
-  readonly markers?: readonly string[];

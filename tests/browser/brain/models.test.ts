@@ -1,7 +1,14 @@
 import { commands } from 'vitest/browser';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Brain, BrainEvent, BrainRequest } from '../../../src/brain/brain.ts';
-import { manifests, removeFiles, webllmEntry } from '../../../src/brain/local/files.ts';
+import {
+  fileName,
+  folder,
+  manifests,
+  removeFiles,
+  webllmEntry,
+} from '../../../src/brain/local/files.ts';
+import { wllamaFiles } from '../../../src/brain/local/engines/wllama.ts';
 import { createModels, type ModelsDeps } from '../../../src/brain/local/models.ts';
 import type { CatalogueRow, Models, ModelView } from '../../../src/brain/local/types.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -171,6 +178,7 @@ describe('a download', () => {
     await models.download(RANDOM);
     const failed = {
       kind: 'failed',
+      fault: 'page',
       message: expect.stringMatching(/web page in place of the file random\.gguf/) as string,
       advice: expect.stringMatching(/sign in/) as string,
     };
@@ -185,31 +193,120 @@ describe('a download', () => {
     expect(await kind(healed, RANDOM)).toBe('ready');
   });
 
-  test('that is cancelled can go on where it was', async () => {
+  /** A list from which the second half of the model does not come. */
+  const stalling = (): Promise<void> => {
     const stall = { folder: '../fault/stall/random.gguf/made/' };
-    await list((row) => (row.id === RANDOM ? stall : {}));
-    const models = open();
+    return list((row) => (row.id === RANDOM ? stall : {}));
+  };
+
+  /** Starts it, and resolves when a part of it is here. */
+  async function begin(models: Models): Promise<{ done: Promise<void> }> {
     const done = models.download(RANDOM);
-    await expect.poll(async () => (await view(models, RANDOM)).stored).toBeGreaterThan(0);
-    models.cancel(RANDOM);
+    await expect
+      .poll(async () => {
+        const { status } = await view(models, RANDOM);
+        return status.kind === 'downloading' && status.received;
+      })
+      .toBeGreaterThan(0);
+    return { done };
+  }
+
+  test('that is paused says how far it is, stays so, and goes on where it was', async () => {
+    await stalling();
+    const models = open();
+    const { done } = await begin(models);
+    await models.pause(RANDOM);
     await done;
-    const { status, stored } = await view(models, RANDOM);
-    expect(status.kind).toBe('absent');
+    const { status, stored, row } = await view(models, RANDOM);
     expect(stored).toBeGreaterThan(0);
-    expect(await store.models.get(RANDOM)).toBeUndefined();
+    expect(status).toEqual({ kind: 'paused', received: stored, total: row.files[0]!.bytes });
 
     await list();
     const next = open();
     await expect.poll(async () => (await view(next, RANDOM)).row.base).not.toMatch(/fault/);
-    expect((await view(next, RANDOM)).stored).toBe(stored);
-    await next.download(RANDOM);
+    expect((await view(next, RANDOM)).status).toEqual(status);
+    await next.resume(RANDOM);
     expect((await commands.fileRequests(server)).at(-1)).toBe(`/made/random.gguf from ${stored}`);
     expect(await kind(next, RANDOM)).toBe('ready');
   });
 
-  test('that a killed page left behind is not shown as running', async () => {
+  test('that is cancelled leaves nothing behind, running or paused', async () => {
+    await stalling();
+    const models = open();
+    for (const pause of [false, true]) {
+      const { done } = await begin(models);
+      if (pause) await models.pause(RANDOM);
+      await models.cancel(RANDOM);
+      await done;
+      expect(await view(models, RANDOM)).toMatchObject({ status: { kind: 'absent' }, stored: 0 });
+      expect(await store.models.get(RANDOM)).toBeUndefined();
+      expect(await manifests()).toEqual([]);
+    }
+  });
+
+  test('that is cancelled while one bad file is fetched again keeps the good ones', async () => {
+    const models = open();
+    await models.download(TINY);
+    const entry = webllmEntry(rows[0]!, 'tokenizer.json');
+    await (await caches.open(entry.scope)).delete(entry.url);
+    await models.cancel(TINY);
+    expect((await manifests())[0]!.files).toHaveLength(5);
+    expect((await view(models, TINY)).status).toMatchObject({ kind: 'failed', fault: 'evicted' });
+  });
+
+  test('that lost the network waits for it, and goes on by itself when it is back', async () => {
+    await list((row) => (row.id === RANDOM ? { folder: '../fault/drop/random.gguf/made/' } : {}));
+    const models = open();
+    await models.list();
+    const online = vi.spyOn(Navigator.prototype, 'onLine', 'get').mockReturnValue(false);
+    try {
+      await models.download(RANDOM);
+      expect((await view(models, RANDOM)).status).toMatchObject({
+        kind: 'paused',
+        received: expect.any(Number) as number,
+        reason: 'There is no network. It goes on by itself when the network is back.',
+      });
+    } finally {
+      online.mockRestore();
+    }
+    const before = (await commands.fileRequests(server)).length;
+    dispatchEvent(new Event('online'));
+    await expect
+      .poll(async () => (await commands.fileRequests(server)).slice(before))
+      .toContainEqual(expect.stringMatching(/random\.gguf from \d+$/));
+    await models.pause(RANDOM);
+  });
+
+  test('that a killed page left behind goes on by itself', async () => {
     await store.models.put({ id: RANDOM, state: 'downloading', bytes: 0, updatedAt: 1 });
-    expect(await kind(open(), RANDOM)).toBe('absent');
+    const models = open();
+    await expect.poll(() => kind(models, RANDOM)).toBe('ready');
+  });
+
+  test('goes on by itself only over a connection that does not cost', async () => {
+    await store.models.put({ id: RANDOM, state: 'downloading', bytes: 0, updatedAt: 1 });
+    const { connection } = navigator as unknown as { connection: object };
+    const prototype = Object.getPrototypeOf(connection) as { readonly saveData: boolean };
+    const saving = vi.spyOn(prototype, 'saveData', 'get').mockReturnValue(true);
+    const models = open();
+    expect((await view(models, RANDOM)).status).toMatchObject({
+      kind: 'paused',
+      reason: 'It stopped when Deft was closed. This connection may cost, so it waits for you.',
+    });
+    saving.mockRestore();
+    // And once it was said it stays so.
+    expect(await kind(open(), RANDOM)).toBe('paused');
+  });
+
+  test('of another tab is shown as that', async () => {
+    await stalling();
+    const here = open();
+    await begin(here);
+    expect((await view(open(), RANDOM)).status).toMatchObject({
+      kind: 'paused',
+      reason: 'Deft is fetching it in another tab.',
+    });
+    await here.cancel(RANDOM);
   });
 
   test('of a large model asks first that the data be kept; a small one does not ask', async () => {
@@ -234,6 +331,99 @@ describe('a download', () => {
     expect(await view(models, RANDOM)).toMatchObject({ status: { kind: 'absent' }, stored: 0 });
     expect(await store.models.get(RANDOM)).toBeUndefined();
     expect(await manifests()).toEqual([]);
+  });
+});
+
+describe('what is stored', () => {
+  test('is noticed at the start where the browser has cleared it', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    await removeFiles(rows[1]!);
+    expect((await view(open(), RANDOM)).status).toMatchObject({
+      kind: 'failed',
+      fault: 'evicted',
+      message: 'The browser has cleared random.wllama from this phone to make room.',
+    });
+  });
+
+  test('is checked on demand, and only the bad file is fetched again', async () => {
+    const models = open();
+    await models.download(TINY);
+    expect(await models.check(TINY)).toEqual([]);
+    const entry = webllmEntry(rows[0]!, 'params_shard_0.bin');
+    await (await caches.open(entry.scope)).put(entry.url, new Response('<!doctype html>'));
+    const before = (await commands.fileRequests(server)).length;
+    expect(await models.check(TINY)).toEqual(['params_shard_0.bin']);
+    await expect.poll(() => kind(models, TINY)).toBe('ready');
+    expect((await commands.fileRequests(server)).slice(before)).toEqual([
+      '/tests/tiny-gemma/params_shard_0.bin',
+    ]);
+  });
+
+  test('is checked where the engine cannot load it, and what is bad is told', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    const at = await folder(RANDOM);
+    const handle = await at!.getFileHandle(fileName('random.gguf'));
+    const writable = await handle.createWritable({ keepExistingData: true });
+    await writable.write({ type: 'write', position: 0, data: '<!doctype html>' });
+    await writable.close();
+    const events = await collect(await models.brain(RANDOM));
+    expect(endOf(events)).toMatchObject({ type: 'end', reason: 'error' });
+    await expect
+      .poll(async () => (await view(models, RANDOM)).status)
+      .toMatchObject({ kind: 'failed', fault: 'evicted' });
+    await models.download(RANDOM);
+    expect(endOf(await collect(await models.brain(RANDOM)))).toMatchObject({ reason: 'length' });
+  });
+
+  test('is said to work without a network only when the engine is kept too', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    expect((await view(models, RANDOM)).offline).toBeUndefined();
+    // As the service worker keeps what the app has fetched.
+    const cache = await caches.open('lazy');
+    for (const url of wllamaFiles()) await cache.add(url);
+    try {
+      expect((await view(open(), RANDOM)).offline).toBe(true);
+    } finally {
+      await caches.delete('lazy');
+    }
+  });
+
+  test.each([TINY, RANDOM])('of %s is carried to another browser as one file', async (id) => {
+    const models = open();
+    await models.download(id);
+    const bytes = new Uint8Array(await (await models.export(id))!.arrayBuffer());
+    expect(bytes.length).toBeGreaterThan((await view(models, id)).stored);
+    await models.remove(id);
+    const file = new Blob([bytes]);
+
+    // Nothing is fetched, and what was damaged on the way is refused.
+    const before = (await commands.fileRequests(server)).length;
+    const damaged = bytes.slice();
+    damaged[damaged.length - 1000]! ^= 1;
+    expect(await models.import(new Blob([damaged]))).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/arrived damaged \(wrong checksum\)/) as string,
+    });
+    for (const [part, says] of [
+      [file.slice(0, file.size - 1), 'The file of this model is not whole.'],
+      [file.slice(0, 100), 'The file of this model is damaged at its beginning.'],
+      [new Blob(['GGUF and so on']), 'This is not a model that Deft has saved.'],
+    ] as const)
+      expect(await models.import(part)).toMatchObject({ ok: false, message: says });
+    expect(await models.import(file)).toEqual({ ok: true, id });
+    expect((await commands.fileRequests(server)).length).toBe(before);
+    expect(await kind(models, id)).toBe('ready');
+    expect(endOf(await collect(await models.brain(id)))).toMatchObject({
+      type: 'end',
+      reason: expect.not.stringMatching('error') as string,
+    });
+  });
+
+  test('that is not whole is not carried anywhere', async () => {
+    expect(await open().export(RANDOM)).toBeNull();
   });
 });
 
@@ -316,7 +506,15 @@ describe('the brain of a stored model', () => {
     await (await caches.open(entry.scope)).delete(entry.url);
     const events = await collect(await models.brain(TINY));
     expect(endOf(events)).toMatchObject({ type: 'end', error: { kind: 'absent' } });
-    await expect.poll(() => kind(models, TINY)).toBe('absent');
+    await expect
+      .poll(async () => (await view(models, TINY)).status)
+      .toEqual({
+        kind: 'failed',
+        fault: 'evicted',
+        message:
+          '1 of the 5 files of tiny-gemma.webllm are missing or damaged: the browser may have cleared them to make room.',
+        advice: expect.stringMatching(/only what is missing is fetched/) as string,
+      });
     const before = (await commands.fileRequests(server)).length;
     await models.download(TINY);
     const asked = (await commands.fileRequests(server)).slice(before);

@@ -27,3 +27,9 @@ export async function keepEngine(name: EngineName): Promise<void> {
     }),
   );
 }
+
+/** Whether an engine's own files are kept, so that it starts without a network. */
+export async function isEngineKept(name: EngineName): Promise<boolean> {
+  const found = await Promise.all(FILES[name]().map((url) => caches.match(url)));
+  return found.every((response) => response !== undefined);
+}

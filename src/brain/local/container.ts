@@ -1,0 +1,125 @@
+/**
+ * A model as one file, to carry it from one browser to another.
+ *
+ * The file: `DEFTMODL`, the header's length in bytes (unsigned, 32 bits, little-endian), the header as
+ * JSON, then the files' contents one after the other in the header's order. The header is
+ * `{ "version": 1, "row": CatalogueRow, "files": [{ "path", "bytes", "sha256" }] }`.
+ *
+ * Promises: nothing is read into memory but the header; what comes in is verified against the header
+ * like a download, and the header itself is believed only as far as it makes sense.
+ */
+import { contentOf, stored, type VerifiedFile } from './files.ts';
+import { isOpen, wholeRow } from './resolve.ts';
+import type { CatalogueRow } from './types.ts';
+
+const MAGIC = 'DEFTMODL';
+const START = MAGIC.length + 4;
+/** No header of an honest file is longer, in bytes. */
+const LONGEST = 1 << 20;
+
+interface Header {
+  readonly version: 1;
+  readonly row: CatalogueRow;
+  readonly files: readonly VerifiedFile[];
+}
+
+/** The stored model as one file; null where a part of it is missing. */
+export async function pack(row: CatalogueRow): Promise<Blob | null> {
+  const found = await stored(row);
+  if (!found.complete) return null;
+  const contents = await Promise.all(found.files.map((file) => contentOf(row, file.path)));
+  const parts = contents.filter((content) => content !== null);
+  if (parts.length < contents.length) return null;
+  const header: Header = { version: 1, row: found.row, files: found.files };
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const length = new DataView(new ArrayBuffer(4));
+  length.setUint32(0, text.length, true);
+  return new Blob([MAGIC, length.buffer, text, ...parts], { type: 'application/octet-stream' });
+}
+
+export type Unpacked =
+  | {
+      readonly ok: true;
+      readonly row: CatalogueRow;
+      /** The files' contents, by path. */
+      readonly local: Readonly<Record<string, Blob>>;
+    }
+  | { readonly ok: false; readonly message: string; readonly advice: string };
+
+const refuse = (message: string): Unpacked => ({
+  ok: false,
+  message,
+  advice: 'Save the model to a file again in the other browser, and carry that file over whole.',
+});
+
+/** What a file holds, as its header tells it; its contents are not verified yet. */
+export async function unpack(file: Blob): Promise<Unpacked> {
+  const start = await file.slice(0, START).arrayBuffer();
+  const magic = new TextDecoder().decode(start.slice(0, MAGIC.length));
+  if (magic !== MAGIC || start.byteLength < START)
+    return refuse('This is not a model that Deft has saved.');
+  const length = new DataView(start).getUint32(MAGIC.length, true);
+  const header = length <= LONGEST ? parse(await file.slice(START, START + length).text()) : null;
+  if (!header) return refuse('The file of this model is damaged at its beginning.');
+  const local: Record<string, Blob> = {};
+  let at = START + length;
+  for (const { path, bytes } of header.files) {
+    local[path] = file.slice(at, at + bytes);
+    at += bytes;
+  }
+  if (at !== file.size) return refuse('The file of this model is not whole.');
+  const files = header.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }));
+  return { ok: true, row: { ...header.row, files }, local };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parse(text: string): Header | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isRecord(value) || value.version !== 1) return null;
+  const { row, files } = value;
+  if (!Array.isArray(files) || !files.every(isFile) || !isRow(row)) return null;
+  const whole = wholeRow(row, undefined);
+  const paths = new Set(files.map((file) => file.path));
+  const complete =
+    whole !== null && !isOpen(row) && whole.files.every(({ path }) => paths.has(path));
+  return complete && paths.size === files.length ? { version: 1, row, files } : null;
+}
+
+const isFile = (value: unknown): value is VerifiedFile =>
+  isRecord(value) &&
+  typeof value.path === 'string' &&
+  Number.isSafeInteger(value.bytes) &&
+  Number(value.bytes) > 0 &&
+  /^[0-9a-f]{64}$/.test(String(value.sha256));
+
+const isWeb = (value: unknown): boolean =>
+  typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value);
+const isText = (value: unknown): boolean => typeof value === 'string' && value.length < 2_000;
+const isPositive = (value: unknown): boolean => Number.isFinite(value) && Number(value) > 0;
+
+/** What the app reads of every row; what else it holds is passed on as it is. */
+function isRow(value: unknown): value is CatalogueRow {
+  if (!isRecord(value)) return false;
+  const { licence } = value;
+  return (
+    [value.id, value.label, value.note, value.family].every(isText) &&
+    value.id !== '' &&
+    (value.engine === 'webllm' || value.engine === 'wllama') &&
+    isWeb(value.base) &&
+    String(value.base).endsWith('/') &&
+    (value.library === undefined || isWeb(value.library)) &&
+    isRecord(licence) &&
+    isText(licence.name) &&
+    isWeb(licence.url) &&
+    [value.contextTokens, value.maxTools, value.memory].every(isPositive) &&
+    Array.isArray(value.files) &&
+    value.files.every((file: unknown) => isRecord(file) && isText(file.path))
+  );
+}
