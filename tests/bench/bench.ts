@@ -60,7 +60,7 @@ Measured on ${date.slice(0, 10)} at commit ${commit}, in headless Chromium with 
 | --- | --: | --- |
 ${rows.join('\n')}
 
-\`overhead\` compares the whole app (session, loop, brain, journal, IndexedDB, drawn screen) with a bare loop over the same engine and the same prompt; from the first token until the turn is stored. On WebLLM the app's grammar for tool calls is part of the app's side; on wllama, with random weights, both sides are held to letters. 1 would be no cost at all.
+\`overhead\` compares the phone's brain (dialect, grammar, checks of what is written) with a bare loop over the same engine and the same prompt, from the first token to the last; \`app\` does so with the whole app (session, loop, brain, journal, IndexedDB, drawn screen), until the turn is stored: WebGPU in software and the screen want the same cores. On WebLLM the grammar for tool calls is part of both; on wllama, with random weights, all are held to letters. 1 would be no cost at all.
 
 Made by \`npm run bench\`.
 `;

@@ -1,5 +1,5 @@
 /**
- * What the app costs a token: the whole app against the bare engine, in turn, in one page and one
+ * What the brain and the app cost a token: each against the bare engine, in turn, in one page and one
  * run, on both engines. The page (page/main.ts) is built as the app is and served with its headers.
  */
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -48,26 +48,43 @@ async function layOutModels(): Promise<void> {
   await writeFile(path.join(MODELS, 'index.json'), JSON.stringify({ models: [] }));
 }
 
-/** Ratios of neighbours: the app's tokens a second by the bare engine's. */
-async function ratios(browser: Browser, url: string, engine: EngineName): Promise<number[]> {
+interface Ratios {
+  readonly brain: number[];
+  readonly app: number[];
+  readonly grammar: number[];
+}
+
+/** Ratios of neighbours: tokens a second of the brain and of the app by the bare engine's. */
+async function ratios(browser: Browser, url: string, engine: EngineName): Promise<Ratios> {
   const context = await browser.newContext({ viewport: PHONE });
   try {
     const page = await context.newPage();
     await page.goto(url);
     const bench = await page.evaluateHandle((name) => window.prepareBench(name), engine);
     const app = () => bench.evaluate((it) => it.app());
-    const bare = () => bench.evaluate((it) => it.bare());
+    const brain = () => bench.evaluate((it) => it.brain());
+    const bare = (grammar = true) => bench.evaluate((it, held) => it.bare(held), grammar);
     // The first of each loads and compiles.
     await app();
+    await brain();
     await bare();
-    const found: number[] = [];
+    const found: Ratios = { brain: [], app: [], grammar: [] };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const one = await app();
-      const other = await bare();
-      console.log(
-        `  ${engine}: app ${one.tokensPerSecond.toFixed(1)}, bare ${other.tokensPerSecond.toFixed(1)} tokens/s (${one.tokens} and ${other.tokens} tokens)`,
+      const whole = await app();
+      const bareBefore = await bare();
+      const part = await brain();
+      const bareAfter = await bare();
+      const free = await bare(engine === 'wllama');
+      const speeds = [whole, bareBefore, part, bareAfter, free].map((it) =>
+        it.tokensPerSecond.toFixed(1),
       );
-      found.push(one.tokensPerSecond / other.tokensPerSecond);
+      console.log(
+        `  ${engine}: app, bare, brain, bare, without grammar: ${speeds.join(', ')} tokens/s`,
+      );
+      const between = (bareBefore.tokensPerSecond + bareAfter.tokensPerSecond) / 2;
+      found.app.push(whole.tokensPerSecond / bareBefore.tokensPerSecond);
+      found.brain.push(part.tokensPerSecond / between);
+      found.grammar.push(bareAfter.tokensPerSecond / free.tokensPerSecond);
     }
     return found;
   } finally {
@@ -84,10 +101,15 @@ export async function measureOverhead(): Promise<Measured> {
     const figures: Partial<Record<FigureName, number>> = {};
     const cases: Case[] = [];
     for (const engine of ['webllm', 'wllama'] as const) {
-      const figure = `overhead.${engine}` as const;
       const found = await ratios(browser, server.url, engine);
-      figures[figure] = median(found);
-      cases.push(...found.map((value) => ({ figure, value })));
+      for (const [figure, values] of [
+        [`overhead.${engine}`, found.brain],
+        [`app.${engine}`, found.app],
+        ...(engine === 'webllm' ? ([['grammar.webllm', found.grammar]] as const) : []),
+      ] as const) {
+        figures[figure] = median(values);
+        cases.push(...values.map((value) => ({ figure, value })));
+      }
     }
     return { figures, cases };
   } finally {

@@ -6,6 +6,7 @@
 import { mount } from 'svelte';
 import { openSession, type SessionPorts } from '../../../src/agent/session.ts';
 import { createApp, type Session } from '../../../src/app.ts';
+import type { Brain, BrainRequest } from '../../../src/brain/brain.ts';
 import { createLocalBrain } from '../../../src/brain/local/brain.ts';
 import { download } from '../../../src/brain/local/downloads.ts';
 import type { HostedEngine } from '../../../src/brain/local/engines/client.ts';
@@ -39,8 +40,10 @@ export interface Speed {
 export interface Bench {
   /** One turn through the app; the time ends when the turn is stored and drawn. */
   app(): Promise<Speed>;
-  /** The same from the engine alone; the time ends with its last event. */
-  bare(): Promise<Speed>;
+  /** The same request, answered by the brain alone; to be called after `app`. */
+  brain(): Promise<Speed>;
+  /** The same from the engine alone, with or without the grammar; the time ends with its last event. */
+  bare(grammar: boolean): Promise<Speed>;
 }
 
 declare global {
@@ -100,15 +103,6 @@ const MODELS: Readonly<Record<EngineName, Model>> = {
   },
 };
 
-/** The bare engine's request: no tool is offered, so nothing holds the model to a grammar. */
-const BARE: GenerateRequest = {
-  prompt: PROMPT,
-  grammar: null,
-  stop: ['<end_of_turn>'],
-  maxTokens: 300,
-  sampling: { temperature: 0 },
-};
-
 const speed = (tokens: number, ms: number): Speed => ({
   tokens,
   tokensPerSecond: (tokens - 1) / (ms / 1000),
@@ -117,11 +111,13 @@ const speed = (tokens: number, ms: number): Speed => ({
 /** Passes a generation through and keeps its text, its first token's time and its count. */
 function meter(engine: LocalEngine, model: Model) {
   const seen = { text: '', first: 0, tokens: 0 };
+  let request: GenerateRequest | undefined;
   const metered: LocalEngine = {
     ...engine,
     async *generate(asked, signal) {
       Object.assign(seen, { text: '', first: 0, tokens: 0 });
-      for await (const event of engine.generate(model.request(asked), signal)) {
+      request = model.request(asked);
+      for await (const event of engine.generate(request, signal)) {
         if (event.type === 'token') {
           seen.first ||= performance.now();
           seen.text += event.text;
@@ -130,7 +126,11 @@ function meter(engine: LocalEngine, model: Model) {
       }
     },
   };
-  return { metered, seen };
+  const last = (): GenerateRequest => {
+    if (!request) throw new Error('Nothing was asked for yet.');
+    return request;
+  };
+  return { metered, seen, last };
 }
 
 /** Resolves when the session's turn is stored: as done, or as cut at the most tokens. */
@@ -152,13 +152,12 @@ function drawn(): string {
   return document.querySelector('[aria-label="Messages"] .markdown')?.textContent ?? '';
 }
 
-/** The app as `createApp` joins it, but for the brain, whose engine is handed in. */
-async function startApp(engine: LocalEngine, row: CatalogueRow) {
+/** The app as `createApp` joins it, but for the brain, which is handed in. */
+async function startApp(brain: Brain) {
   const store = await openStore();
   await store.settings.set({ firstRunDone: true, mode: 'phone' });
   const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
   const host = createHost({ store, inPage: [createPhone({ store })], online: () => true });
-  const brain = createLocalBrain({ row, engine });
   const ports: SessionPorts = {
     store,
     toolbox: createToolbox({ store, host, timeZone, locale: () => navigator.language }),
@@ -212,10 +211,19 @@ window.prepareBench = async (name) => {
     onChange: () => undefined,
     onAbsent: () => undefined,
     trials: createTrials({ get: async () => ({}), set: async () => undefined }, () => 'gpu'),
-    idleMs: () => Infinity,
+    idleMs: () => 3_600_000,
   });
-  const { metered, seen } = meter(memory.engine(row), model);
-  const newConversation = await startApp(metered, row);
+  const { metered, seen, last } = meter(memory.engine(row), model);
+  const brain = createLocalBrain({ row, engine: metered });
+  let asked: BrainRequest | undefined;
+  const newConversation = await startApp({
+    describe: () => brain.describe(),
+    countTokens: (text) => brain.countTokens(text),
+    stream(request, signal) {
+      asked = request;
+      return brain.stream(request, signal);
+    },
+  });
 
   return {
     async app() {
@@ -229,9 +237,17 @@ window.prepareBench = async (name) => {
         throw new Error('The screen does not show what the model said.');
       return speed(seen.tokens, ended - seen.first);
     },
-    async bare() {
+    async brain() {
+      if (!asked) throw new Error('The app has asked for nothing yet.');
+      for await (const event of brain.stream(asked, never())) {
+        if (event.type === 'end' && event.reason === 'error') throw new Error(event.error.message);
+      }
+      return speed(seen.tokens, performance.now() - seen.first);
+    },
+    async bare(grammar) {
       let first = 0;
-      for await (const event of engine.generate(model.request(BARE), never())) {
+      const request = grammar ? last() : { ...last(), grammar: null };
+      for await (const event of engine.generate(request, never())) {
         if (event.type === 'token') first ||= performance.now();
         if (event.type === 'done' && event.outputTokens > 1)
           return speed(event.outputTokens, performance.now() - first);
