@@ -1,16 +1,18 @@
 /** The one error that the phone's engines throw: a kind, and technical detail without secrets. */
 
 /**
- * absent: the model's files are not on the phone · gpu: no usable GPU, or the device was lost ·
+ * absent: the model's files are not on the phone · unfit: this phone cannot run it; the detail is a
+ * sentence for the person · gpu: the device was lost, or calculates nonsense ·
  * memory: out of memory · context: the prompt does not fit the window · stalled: no token in time ·
  * unsafe: it failed on this phone before, and the person has not chosen yet · internal: anything
  * else, a fault of ours or of the engine
  */
 export type EngineErrorKind =
-  'absent' | 'gpu' | 'memory' | 'context' | 'stalled' | 'unsafe' | 'internal';
+  'absent' | 'unfit' | 'gpu' | 'memory' | 'context' | 'stalled' | 'unsafe' | 'internal';
 
 const KINDS: ReadonlySet<string> = new Set<EngineErrorKind>([
   'absent',
+  'unfit',
   'gpu',
   'memory',
   'context',
@@ -23,7 +25,7 @@ export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly kind: EngineErrorKind;
 
-  /** `detail` is for a report: what the engine said, not a sentence for the person. */
+  /** `detail` is for a report: what the engine said; a sentence for the person only of `unfit`. */
   constructor(kind: EngineErrorKind, detail: string, options?: ErrorOptions) {
     super(detail, options);
     this.kind = kind;

@@ -131,7 +131,7 @@ export function createMemory(deps: MemoryDeps): Memory {
   async function note(row: CatalogueRow, error: unknown, answering: boolean): Promise<void> {
     // A hidden page loses its device, and its time, to others.
     if (!(error instanceof EngineError) || hidden()) return;
-    const { kind } = error;
+    const kind = error.kind === 'unfit' ? 'gpu' : error.kind;
     if (kind === 'gpu' && answering) await trials.noteLoss(row);
     else if (kind === 'gpu' || kind === 'memory' || (kind === 'stalled' && !answering))
       await trials.noteFailure(trials.keyOf(row), kind, answering);

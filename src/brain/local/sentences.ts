@@ -1,13 +1,23 @@
 /** What a person reads when a model on the phone fails: a sentence for each kind of engine error. */
-import type { BrainError } from '../brain.ts';
+import type { BrainError, BrainErrorKind } from '../brain.ts';
 import { EngineError, type EngineErrorKind } from './errors.ts';
 
+/** The kinds that a brain does not tell apart from others. */
+const AS_BRAIN: Partial<Record<EngineErrorKind, BrainErrorKind>> = {
+  unfit: 'gpu',
+  unsafe: 'internal',
+};
+
 const SENTENCES: Readonly<
-  Record<EngineErrorKind, (label: string) => Pick<BrainError, 'message' | 'advice'>>
+  Record<EngineErrorKind, (label: string, detail: string) => Pick<BrainError, 'message' | 'advice'>>
 > = {
   absent: (label) => ({
     message: `${label} is not on this phone any more.`,
     advice: 'Download it again on the Models page, or let the cloud take this turn.',
+  }),
+  unfit: (label, detail) => ({
+    message: `${label} cannot run on this phone. ${detail}`,
+    advice: 'Choose a model that runs on the processor, or let the cloud take this turn.',
   }),
   gpu: (label) => ({
     message: `The graphics chip stopped working for ${label}.`,
@@ -37,12 +47,10 @@ const SENTENCES: Readonly<
 
 /** Anything thrown below the brain, as an error for the person. `label` is the model's own. */
 export function brainError(thrown: unknown, label: string): BrainError {
-  const { kind, message } = EngineError.from(thrown);
-  const { message: what, advice } = SENTENCES[kind](label);
+  const { kind, message: detail } = EngineError.from(thrown);
   return {
-    kind: kind === 'unsafe' ? 'internal' : kind,
-    message: what,
-    advice,
-    detail: message,
+    kind: AS_BRAIN[kind] ?? (kind as BrainErrorKind),
+    ...SENTENCES[kind](label, detail),
+    detail,
   };
 }

@@ -125,14 +125,10 @@ export function createTrials(
       if (lostAt !== undefined && now - lostAt < LOST_AGAIN) return noteFailure(key, 'gpu');
       await put({ ...key, at: now, lostAt: now });
     },
-    settle: (row) =>
-      keep(
-        all.map((trial) => {
-          if (!of(row).includes(trial)) return trial;
-          const { open: _open, ...settled } = trial;
-          return settled;
-        }),
-      ),
+    async settle(row) {
+      const known = of(row);
+      await keep(all.map((trial) => (known.includes(trial) ? { ...trial, open: false } : trial)));
+    },
     async forgive(row) {
       const failed = of(row).filter((trial) => trial.open);
       if (failed.length > 0) await keep(all.filter((trial) => !failed.includes(trial)));

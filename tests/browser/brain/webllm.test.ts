@@ -168,7 +168,7 @@ describe('stopped while it reads a long prompt', () => {
 describe('what goes wrong with WebLLM has a kind', () => {
   test('no usable GPU is found out before the worker starts', async () => {
     const adapter = vi.spyOn(GPU.prototype, 'requestAdapter').mockResolvedValue(null);
-    await expect(load(createWebllm())).rejects.toMatchObject({ kind: 'gpu' });
+    await expect(load(createWebllm())).rejects.toMatchObject({ kind: 'unfit' });
     adapter.mockRestore();
   });
 

@@ -95,8 +95,8 @@ export function gpuUnfit(row: CatalogueRow, report: GpuReport): string | undefin
   return undefined;
 }
 
-/** Throws an EngineError of kind `gpu` where the row cannot run here. */
+/** Throws an EngineError of kind `unfit` where the row cannot run here. */
 export async function checkGpu(row: CatalogueRow): Promise<void> {
   const why = gpuUnfit(row, await probeGpu());
-  if (why) throw new EngineError('gpu', why);
+  if (why) throw new EngineError('unfit', why);
 }

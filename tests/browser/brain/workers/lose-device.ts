@@ -1,10 +1,13 @@
-/** Evaluated before the engine: keeps its device, and destroys it at the message `lose`. */
+/** Evaluated before the engine: destroys its device at the message `lose`, at the earliest once there is one. */
 const requestDevice = GPUAdapter.prototype.requestDevice;
-let device: GPUDevice | undefined;
+const lose = new Promise<void>((resolve) => {
+  self.addEventListener('message', (message) => {
+    if (message.data === 'lose') resolve();
+  });
+});
 GPUAdapter.prototype.requestDevice = async function (descriptor) {
-  device = await requestDevice.call(this, descriptor);
+  const device = await requestDevice.call(this, descriptor);
+  void lose.then(() => device.destroy());
   return device;
 };
-self.addEventListener('message', (message) => {
-  if (message.data === 'lose') device?.destroy();
-});
+export {};
