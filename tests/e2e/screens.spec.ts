@@ -197,6 +197,20 @@ test('everything goes into a file without its keys and comes back, and a broken 
   await expect(page.getByText(/Brought in .* were here already/)).toBeVisible();
 });
 
+test('a tap that comes to nothing says so, wherever it was made', async ({ stack: { page } }) => {
+  await newConversation(page);
+  await page.evaluate(() => {
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('No room', 'QuotaExceededError');
+    };
+  });
+  await page.getByRole('radio', { name: 'Cloud' }).check({ force: true });
+  const banner = page.getByRole('region', { name: /no room left for Deft/ });
+  await expect(banner).toContainText('Delete a model or old conversations');
+  await banner.getByRole('button', { name: 'Close' }).click();
+  await expect(banner).toBeHidden();
+});
+
 test('the theme that was chosen is there at the next start', async ({ stack: { page } }) => {
   await page.goto('/settings');
   await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
