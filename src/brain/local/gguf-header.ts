@@ -26,6 +26,7 @@ export class GgufHeaderError extends Error {
 export interface GgufHeader {
   readonly architecture: string;
   readonly name: string | null;
+  readonly licence: string | null;
   /** Tokens of the window that it was trained for; null where the file does not say. */
   readonly contextTokens: number | null;
   readonly layers: number | null;
@@ -223,6 +224,7 @@ const WANTED: ReadonlySet<string> = new Set([
 const WANTED_WHOLE: ReadonlySet<string> = new Set([
   'general.architecture',
   'general.name',
+  'general.license',
   'general.alignment',
   'split.count',
   'tokenizer.chat_template',
@@ -299,6 +301,7 @@ export function readGgufHeader(bytes: Uint8Array): GgufHeader {
   return {
     architecture,
     name: text('general.name'),
+    licence: text('general.license'),
     contextTokens: of('context_length'),
     layers: of('block_count'),
     kvHeads: of('attention.head_count_kv') ?? heads,

@@ -5,18 +5,21 @@
  * survives a reload and is the same in all tabs; a download that was cut off can go on.
  */
 import type { Brain } from '../brain.ts';
+import type { SamplingSetting } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchRows, keptRows } from './catalogue.ts';
 import { createEngine } from './engines/engines.ts';
+import type { Figures } from './figures.ts';
 import { manifests } from './files.ts';
 import type { Phone } from './fit.ts';
 import { createLife } from './life.ts';
-import { phoneNow, readPhone } from './phone.ts';
+import { createOwnList } from './own-list.ts';
+import { deviceName, phoneNow, readPhone } from './phone.ts';
 import { createTransfers, type Entry } from './transfers.ts';
 import type { CatalogueRow, Models, ModelStatus, ModelView, Setback } from './types.ts';
 
 export interface ModelsDeps {
-  readonly store: Pick<Store, 'models' | 'settings' | 'changes'>;
+  readonly store: Pick<Store, 'models' | 'settings' | 'changes' | 'figures'>;
   /** Address of the list beside the app; default: `/models/index.json`. */
   readonly index?: string;
   /** The public models that are known to run; default: `catalogue-rows.ts`. */
@@ -40,6 +43,12 @@ export function createModels(deps: ModelsDeps): Models {
   let phone: Phone = { gpu: { usable: false, why: '' } };
   /** When the list beside the app was last looked for in vain; null where it was found. */
   let missedAt: number | null = null;
+  const own = createOwnList(store.settings);
+  /** Sampling that the person chose, by model id. */
+  let chosen: Readonly<Record<string, SamplingSetting>> = {};
+  /** Tokens a second that models wrote here, by model id; read anew after each answer. */
+  const rates = new Map<string, number | undefined>();
+  let figures: Promise<Figures> | null = null;
 
   const changed = (): void => listeners.forEach((listener) => listener());
   const life = createLife({
@@ -103,7 +112,8 @@ export function createModels(deps: ModelsDeps): Models {
   async function whole(beside: readonly CatalogueRow[]): Promise<readonly CatalogueRow[]> {
     const known = new Set(beside.map(({ id }) => id));
     const others = await (deps.publicRows ?? publicRows)().catch(() => []);
-    return [...beside, ...others.filter(({ id }) => !known.has(id))];
+    const more = [...(await own.rows()), ...others];
+    return [...beside, ...more.filter(({ id }) => !known.has(id))];
   }
 
   async function fetchList(): Promise<readonly CatalogueRow[] | null> {
@@ -112,7 +122,26 @@ export function createModels(deps: ModelsDeps): Models {
     return rows;
   }
 
+  /** Their code comes with the first list or brain: the start of the app does not wait for it. */
+  function figuresHere(): Promise<Figures> {
+    figures ??= import('./figures.ts').then(({ createFigures }) =>
+      createFigures(store.figures, deviceName(phone)),
+    );
+    return figures;
+  }
+
+  async function readRate(id: string): Promise<number | undefined> {
+    if (!rates.has(id)) rates.set(id, (await (await figuresHere()).of(id))?.decodeRate);
+    return rates.get(id);
+  }
+
+  async function readSampling(): Promise<void> {
+    chosen = (await store.settings.get()).sampling ?? {};
+    brains.clear();
+  }
+
   async function start(): Promise<void> {
+    await readSampling();
     phone = await readPhone();
     if (phone.noStorage !== undefined) return show(await whole((await fetchList()) ?? []));
     await life.start(phone.gpu.usable ? phone.gpu.device : '');
@@ -132,6 +161,11 @@ export function createModels(deps: ModelsDeps): Models {
   store.changes.subscribe(({ topic, key, remote }) => {
     const entry = entries.get(key);
     if (topic === 'models' && remote && entry && !transfers.running.has(key)) refresh(entry.row);
+    if (topic === 'figures') {
+      rates.clear();
+      changed();
+    }
+    if (topic === 'settings' && remote) void readSampling().catch(() => undefined);
   });
 
   const statusOf = ({ row, kept }: Entry): ModelStatus =>
@@ -192,13 +226,19 @@ export function createModels(deps: ModelsDeps): Models {
       const { fitOf, inOrder } = await import('./fit.ts');
       const now = await phoneNow(phone, pending());
       const found = await Promise.all(
-        [...entries.values()].map(async (entry) => ({ entry, setback: await setbackOf(entry) })),
+        [...entries.values()].map(async (entry) => ({
+          entry,
+          setback: await setbackOf(entry),
+          rate: await readRate(entry.row.id).catch(() => undefined),
+        })),
       );
-      const views = found.map(({ entry, setback }): ModelView => {
+      const views = found.map(({ entry, setback, rate }): ModelView => {
         const { row, kept, stored } = entry;
         const coming = kept.kind === 'downloading';
         const complete = kept.kind === 'ready' || coming;
-        const fit = fitOf(row, now, { stored, complete });
+        const here = { stored, complete, ...(rate === undefined ? {} : { measured: rate }) };
+        const fit = fitOf(row, now, here);
+        const sampling = chosen[row.id];
         return {
           row,
           fit,
@@ -207,6 +247,7 @@ export function createModels(deps: ModelsDeps): Models {
           ...(entry.offline ? { offline: true } : {}),
           ...(fit.blocked === 'phone' ? { unfit: fit.reason } : {}),
           ...(setback ? { setback } : {}),
+          ...(sampling ? { sampling } : {}),
         };
       });
       return inOrder(views, now);
@@ -264,6 +305,55 @@ export function createModels(deps: ModelsDeps): Models {
       if (!entry) return;
       await life.unload(entry.row);
       await transfers.remove(entry.row);
+      if (entry.row.own === undefined) return;
+      await own.remove(id);
+      entries.delete(id);
+      changed();
+    },
+
+    async inspect(source, signal) {
+      await started;
+      const { inspect } = await import('./inspect.ts');
+      return inspect(source, await phoneNow(phone, pending()), signal);
+    },
+
+    async add(row, file) {
+      await started;
+      if (!file) await own.add(row);
+      if (!entries.has(row.id)) set(await look(row));
+      const [wanted] = row.files;
+      if (file && wanted) await transfers.download(row, { [wanted.path]: file });
+    },
+
+    async figures(id) {
+      await started;
+      return (await figuresHere()).of(id);
+    },
+
+    async benchmark(onProgress, signal) {
+      await started;
+      const { runBenchmark } = await import('./benchmark.ts');
+      const candidates = [];
+      for (const { row, status, stored } of await self.list()) {
+        const brain = status.kind === 'failed' ? null : await self.brain(row.id);
+        if (!brain) continue;
+        const { id, label, engine, quantisation, memory } = row;
+        const packed = quantisation === undefined ? {} : { quantisation };
+        candidates.push({ id, label, engine, ...packed, memory, storage: stored, brain });
+      }
+      const report = await runBenchmark(candidates, deviceName(phone), onProgress, signal);
+      const kept = await figuresHere();
+      for (const { id, right, of, error } of report.models)
+        if (error === undefined) await kept.noteBenchmark(id, { at: Date.now(), right, of });
+      return report;
+    },
+
+    async setSampling(id, sampling) {
+      const all = Object.entries((await store.settings.get()).sampling ?? {});
+      const others = Object.fromEntries(all.filter(([model]) => model !== id));
+      await store.settings.set({ sampling: sampling ? { ...others, [id]: sampling } : others });
+      await readSampling();
+      changed();
     },
 
     unload: () => life.unload(),
@@ -292,12 +382,22 @@ export function createModels(deps: ModelsDeps): Models {
       const entry = await entryOf(id);
       if (entry?.kept.kind !== 'ready') return null;
       // Dialects, grammar and repair come with the first brain: no screen needs them.
-      const { createLocalBrain } = await import('./brain.ts');
-      const row = await safe(entry);
+      const [{ createLocalBrain }, { measured }, kept] = await Promise.all([
+        import('./brain.ts'),
+        import('./figures.ts'),
+        figuresHere(),
+      ]);
+      const sampling = chosen[id];
+      const fitted = await safe(entry);
+      const row = sampling ? { ...fitted, sampling } : fitted;
       const key = `${id} ${row.contextTokens}`;
       const known = brains.get(key);
       if (known) return known;
-      const brain = createLocalBrain({ row, engine: life.engine(row) });
+      // The one place where answers are measured: every one of a phone's model goes through here.
+      const brain = measured(
+        createLocalBrain({ row, engine: life.engine(row) }),
+        (one) => void kept.note(id, one).catch(() => undefined),
+      );
       brains.set(key, brain);
       return brain;
     },

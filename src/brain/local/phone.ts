@@ -33,6 +33,16 @@ export async function readPhone(): Promise<Phone> {
   };
 }
 
+/** What the browser tells of the phone, the same as long as it is the same phone. */
+export function deviceName({ gpu, memory }: Phone): string {
+  const cores = navigator.hardwareConcurrency;
+  return [
+    gpu.usable ? gpu.device || 'a graphics chip' : 'no graphics chip',
+    `${cores} cores`,
+    ...(memory === undefined ? [] : [`${memory / 2 ** 30} GB`]),
+  ].join(', ');
+}
+
 /** A connection that the person asked to spare, or that looks like one that is paid by the megabyte. */
 function isMetered(): boolean {
   const { connection } = navigator as Telling;

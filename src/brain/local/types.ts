@@ -127,11 +127,91 @@ export interface ModelView {
   readonly stored: number;
   /** Set where this browser cannot run it: why, as a sentence. */
   readonly unfit?: string;
+  /** Set where the person wants its words chosen otherwise than the row says. */
+  readonly sampling?: Sampling;
   /** Set while `status` is a failure that has a safer choice. */
   readonly setback?: Setback;
   /** Every file of it and of its engine was just seen to be here: it needs no network. */
   readonly offline?: boolean;
 }
+
+/** How a model does on this phone: the middle of what was measured, over time. */
+export interface FigureSummary {
+  /** What the browser tells of the phone. */
+  readonly device: string;
+  /** Answers that this is made of, at most the latest fifty, and when the first of them was. */
+  readonly answers: number;
+  readonly since?: number;
+  /** Tokens a second that it reads, and that it writes. */
+  readonly prefillRate?: number;
+  readonly decodeRate?: number;
+  readonly firstTokenMs?: number;
+  /** Of the last benchmark: tool tasks that it did right. */
+  readonly benchmark?: { readonly at: number; readonly right: number; readonly of: number };
+  /** Oldest first. */
+  readonly history: readonly { readonly at: number; readonly decodeRate: number }[];
+}
+
+export interface BenchmarkProgress {
+  /** The model at work. */
+  readonly label: string;
+  /** Steps done, of all models. */
+  readonly done: number;
+  readonly of: number;
+}
+
+export interface BenchmarkedModel {
+  readonly id: string;
+  readonly label: string;
+  readonly engine: string;
+  readonly quantisation?: string;
+  /** Bytes, about; and bytes on this phone. */
+  readonly memory: number;
+  readonly storage: number;
+  readonly prefillRate?: number;
+  readonly decodeRate?: number;
+  readonly firstTokenMs?: number;
+  readonly right: number;
+  readonly of: number;
+  readonly tasks: readonly {
+    readonly ask: string;
+    readonly right: boolean;
+    /** What the model wrote. */
+    readonly said: string;
+  }[];
+  /** Why it was not measured, as a sentence. */
+  readonly error?: string;
+}
+
+export interface BenchmarkReport {
+  readonly name: 'benchmark';
+  /** ISO 8601. */
+  readonly date: string;
+  readonly device: string;
+  /** Best first. */
+  readonly models: readonly BenchmarkedModel[];
+}
+
+/** Where a model that the person adds comes from. */
+export type OwnSource =
+  /** A file in GGUF format: for the processor. */
+  | { readonly kind: 'gguf'; readonly url: string }
+  | { readonly kind: 'file'; readonly file: File }
+  /** A folder or repository as MLC packs models, and the library compiled for it: for WebGPU. */
+  | { readonly kind: 'webllm'; readonly url: string; readonly library: string };
+
+/** What was found out about a model before it is added. */
+export type Inspection =
+  | {
+      readonly ok: true;
+      readonly row: CatalogueRow;
+      readonly fit: Fit;
+      /** What it says of itself, for the person. */
+      readonly facts: readonly { readonly name: string; readonly value: string }[];
+      /** What is unusual about it, as sentences. */
+      readonly notes: readonly string[];
+    }
+  | { readonly ok: false; readonly message: string; readonly advice: string };
 
 /** Owns downloads, storage and the one model in memory. */
 export interface Models {
@@ -160,6 +240,24 @@ export interface Models {
     | { readonly ok: false; readonly message: string; readonly advice: string }
   >;
   remove(id: string): Promise<void>;
+  /** Looks at a model that the person wants to add; fetches its first bytes only. Never rejects. */
+  inspect(source: OwnSource, signal: AbortSignal): Promise<Inspection>;
+  /**
+   * Adds a model that was inspected to the list. With its file it is stored at once: resolves when it
+   * is verified, or failed.
+   */
+  add(row: CatalogueRow, file?: File): Promise<void>;
+  /** How it does on this phone; null where nothing was measured yet. */
+  figures(id: string): Promise<FigureSummary | null>;
+  /**
+   * Measures every stored model and ranks them. After an abort the report holds those that were done.
+   */
+  benchmark(
+    onProgress: (progress: BenchmarkProgress) => void,
+    signal: AbortSignal,
+  ): Promise<BenchmarkReport>;
+  /** How it is to choose its words from the next answer on; null: as its row says. */
+  setSampling(id: string, sampling: Sampling | null): Promise<void>;
   /** Frees the memory; the files stay. */
   unload(): Promise<void>;
   /**
