@@ -51,7 +51,12 @@ export function readCalls(
   if (text === '' || text.startsWith('#')) return [];
   const unwrapped = text === whole.replace(/;$/, '') ? [] : ['words around the call'];
   const read = (notation: CallNotation, calls: readonly Call[]): Call[] =>
-    calls.map((call) => mend(call, [...(notation === own ? [] : [NAMES[notation]]), ...unwrapped]));
+    calls
+      // Nothing that could run comes of a tool that was not offered.
+      .map((call) =>
+        tools.some((tool) => tool.name === call.name) ? call : { ...call, args: null },
+      )
+      .map((call) => mend(call, [...(notation === own ? [] : [NAMES[notation]]), ...unwrapped]));
   if (/^[{[]/.test(text)) return read('json', readJson(whole, text, tools, cut));
   const braces = /^(?:call:\s*)?([\p{L}_][\p{L}\p{N}_.-]*)\s*(?=\{)/u.exec(text);
   if (braces?.[1]) {

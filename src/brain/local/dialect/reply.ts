@@ -11,17 +11,15 @@ interface Block {
   readonly open: string;
   /** What ends it; an opener in here begins the next block. */
   readonly close: RegExp;
-  /** Each line is a statement; else the block is one. */
+  /** Each line is a statement, read as soon as it ends; else the block is read as one. */
   readonly lines: boolean;
 }
 
 const tags = (open: string, close: string): Block => ({
   open,
   close: new RegExp([close, open].map((tag) => tag.replace(/[|/]/g, '\\$&')).join('|')),
-  lines: true,
+  lines: false,
 });
-/** Gemma's strings may hold line ends, quotes and brackets, so that lines say nothing. */
-const BRACES = { lines: false } as const;
 
 /** Every block that a family is known to write, whichever is its own. */
 const BLOCKS: readonly Block[] = [
@@ -29,8 +27,8 @@ const BLOCKS: readonly Block[] = [
   { open: '```tool_code', close: /```|<\/tool_call>/, lines: true },
   { open: '```tool_call', close: /```|<\/tool_call>/, lines: true },
   tags('<tool_call>', '</tool_call>'),
-  { ...tags('<|tool_call>', '<tool_call|>'), ...BRACES },
-  { ...tags('<start_function_call>', '<end_function_call>'), ...BRACES },
+  tags('<|tool_call>', '<tool_call|>'),
+  tags('<start_function_call>', '<end_function_call>'),
   { open: '<|python_tag|>', close: /<\|eom_id\|>|<\|eot_id\|>/, lines: true },
 ];
 const OPENERS = BLOCKS.map((block) => block.open);
@@ -71,7 +69,12 @@ export function createReplyReader(
   const names = tools.map((tool) => tool.name);
 
   function call(raw: string, cut: boolean, slips: readonly string[]): ReplyEvent[] {
-    const read = readCalls(raw, tools, notation, cut).slice(0, MOST_CALLS - calls);
+    // Lines say nothing in JSON, nor where strings may hold them.
+    const isOne = block.lines || /^\s*(?:[{[]|call:)/.test(raw);
+    const statements = isOne ? [raw] : splitStatements(raw);
+    const read = statements
+      .flatMap((one, at) => readCalls(one, tools, notation, cut && at === statements.length - 1))
+      .slice(0, MOST_CALLS - calls);
     calls += read.length;
     const foreign = block.open === open ? [] : ['other markers'];
     return read.map((event) => mend(event, [...foreign, ...slips]));
@@ -80,12 +83,11 @@ export function createReplyReader(
   const text = (piece: string): ReplyEvent[] =>
     piece === '' ? [] : [{ type: 'text', text: piece }];
 
-  function opens(one: Block, at: number): ReplyEvent[] {
+  function opens(one: Block, at: number): void {
     block = one;
     buffer = buffer.slice(at + one.open.length);
     mode = 'block';
     scan = new Scan();
-    return readBlock();
   }
 
   /** Up to a marker; what may be the beginning of one is held back, white space before it too. */
@@ -103,7 +105,8 @@ export function createReplyReader(
       .sort((a, b) => a.at - b.at)[0];
     if (!found) return text(sure(openers));
     const before = buffer.slice(0, found.at).trimEnd();
-    return [...text(before), ...opens(found.one, found.at)];
+    opens(found.one, found.at);
+    return text(before);
   }
 
   function readThinking(): ReplyEvent[] {
@@ -116,7 +119,7 @@ export function createReplyReader(
     if (end < 0) return events;
     buffer = buffer.slice(end + close.length);
     mode = 'start';
-    return [...events, ...read()];
+    return events;
   }
 
   function readBlock(): ReplyEvent[] {
@@ -138,15 +141,15 @@ export function createReplyReader(
     events.push(...call(inside.slice(begin), false, next ? ['a missing end marker'] : []));
     buffer = buffer.slice(closer.index + (next ? 0 : closer[0].length));
     mode = 'after';
-    return [...events, ...readAfter()];
+    return events;
   }
 
   /** After a block only another block counts: anything else is a result that the model made up. */
   function readAfter(): ReplyEvent[] {
     buffer = buffer.trimStart();
     const one = BLOCKS.find((candidate) => buffer.startsWith(candidate.open));
-    if (one) return opens(one, 0);
-    if (!openers.some((opener) => opener.startsWith(buffer))) mode = 'done';
+    if (one) opens(one, 0);
+    else if (!openers.some((opener) => opener.startsWith(buffer))) mode = 'done';
     return [];
   }
 
@@ -157,25 +160,22 @@ export function createReplyReader(
       buffer = buffer.slice(think.open.length);
       mode = 'thinking';
       thought = false;
-      return readThinking();
+    } else if (!think?.open.startsWith(buffer)) {
+      const bare = mayCall ? mayBeBare(buffer, names) : 'no';
+      if (bare !== 'unknown') mode = bare === 'yes' ? 'bare' : 'text';
     }
-    if (think?.open.startsWith(buffer)) return [];
-    const bare = mayCall ? mayBeBare(buffer, names) : 'no';
-    if (bare === 'unknown') return [];
-    mode = bare === 'yes' ? 'bare' : 'text';
-    return read();
+    return [];
   }
 
-  function read(): ReplyEvent[] {
+  function step(): ReplyEvent[] {
     switch (mode) {
       case 'start':
         return readStart();
       case 'thinking':
         return readThinking();
       case 'bare':
-        if (buffer.length <= longestBare) return [];
-        mode = 'text';
-        return readText();
+        if (buffer.length > longestBare) mode = 'text';
+        return [];
       case 'text':
         return readText();
       case 'block':
@@ -188,6 +188,16 @@ export function createReplyReader(
     }
   }
 
+  /** Goes on until nothing changes but with more of the stream. */
+  function read(): ReplyEvent[] {
+    const events: ReplyEvent[] = [];
+    for (let before: Mode | null = null; before !== mode;) {
+      before = mode;
+      events.push(...step());
+    }
+    return events;
+  }
+
   /** A whole reply that is one call, or several, without markers; null where it is text. */
   function readBare(cut: boolean): ReplyEvent[] | null {
     const fence = FENCE.exec(buffer);
@@ -197,14 +207,13 @@ export function createReplyReader(
       ...(open === null ? [] : ['missing markers']),
     ];
     const events: ReplyEvent[] = [];
-    let begin = 0;
-    for (const end of [...new Scan().statements(whole), whole.length]) {
-      const last = end === whole.length;
-      for (const event of readCalls(whole.slice(begin, end), tools, notation, cut && last)) {
+    const statements = splitStatements(whole);
+    for (const [at, statement] of statements.entries()) {
+      const last = at === statements.length - 1;
+      for (const event of readCalls(statement, tools, notation, cut && last)) {
         if (!names.includes(event.name)) return null;
         events.push(mend(event, slips));
       }
-      begin = end;
     }
     return events.length > 0 ? events.slice(0, MOST_CALLS) : null;
   }
@@ -226,7 +235,7 @@ export function createReplyReader(
           return bare;
         }
         mode = 'text';
-        events.push(...readText());
+        events.push(...read());
       }
       const rest = buffer.trimEnd();
       if (mode === 'block') events.push(...call(buffer, cut, cut ? [] : ['a missing end marker']));
@@ -236,6 +245,11 @@ export function createReplyReader(
       return events;
     },
   };
+}
+
+function splitStatements(text: string): string[] {
+  const ends = [...new Scan().statements(text), text.length];
+  return ends.map((end, at) => text.slice(ends[at - 1] ?? 0, end));
 }
 
 /** A fence of code before a call. */
