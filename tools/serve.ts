@@ -95,6 +95,8 @@ class Compressor {
       found = readFile(file).then((data) =>
         coding === 'br' ? brotli(data, BROTLI_OPTIONS) : zip(data),
       );
+      // A file that could not be read now may be there later.
+      found.catch(() => this.#done.delete(key));
       this.#done.set(key, found);
     }
     return found;

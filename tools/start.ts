@@ -32,7 +32,7 @@ const demoPort = readPort('DEMO_PORT', TRAVEL_PORT);
 const host = process.env.HOST;
 
 function readPort(name: string, usual: number): number {
-  const value = Number(process.env[name] ?? usual);
+  const value = Number(process.env[name] || usual);
   if (Number.isInteger(value) && value >= 0 && value < 65_536) return value;
   return fail(`${name} is "${process.env[name]}", which is no port. Give a number below 65536.`);
 }

@@ -19,6 +19,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { ContentBlock, ServerRecord, ToolDefinition } from '../store/records.ts';
+import { redact } from '../store/redact.ts';
 import { diagnose, isInPage } from './diagnose.ts';
 import {
   cors,
@@ -27,7 +28,6 @@ import {
   ofStatus,
   protocol,
   redirects,
-  strike,
   timeout,
   tooLarge,
   type Peer,
@@ -263,7 +263,7 @@ function wrap(client: Client, context: Context): Connection {
           return {
             kind: 'refused',
             code: cause.code,
-            message: strike(cause.message, context.secrets),
+            message: redact(cause.message, context.secrets),
           };
         const found = await explained(cause);
         if (found.sessionGone) return { kind: 'session-gone' };
@@ -352,7 +352,7 @@ interface Circumstances {
 async function explain(cause: unknown, about: Circumstances): Promise<Explained> {
   const { peer, wire, secrets, connecting } = about;
   const exchange = wire.last();
-  const detail = strike(describe(cause), secrets);
+  const detail = redact(describe(cause), secrets);
   if (wire.overflowed()) return { error: tooLarge(peer, MAX_MEGABYTES), ran: 'maybe' };
   if (cause instanceof UnauthorizedError)
     return { error: ofStatus(peer, 401) ?? internal(detail), ran: 'no' };

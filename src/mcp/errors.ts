@@ -34,13 +34,6 @@ export function isPrivate(url: URL): boolean {
   );
 }
 
-/** A text without the secrets in it; those shorter than four characters are no secrets. */
-export function strike(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter((secret) => secret.length >= 4)
-    .reduce((clean, secret) => clean.replaceAll(secret, '•••'), text);
-}
-
 export function badUrl(advice: string): HostError {
   return { code: 'bad-url', message: 'This is not an address of a server.', advice };
 }

@@ -8,7 +8,7 @@
 import type { BrainError, BrainErrorKind } from '../brain.ts';
 import { isPrivateHost } from './address.ts';
 import { isRecord, list, number, parse, record, string } from './json.ts';
-import { redact } from './redact.ts';
+import { redact } from '../../store/redact.ts';
 
 /** The other side of a request, as the sentences name it. */
 export interface Peer {

@@ -9,7 +9,7 @@
 import type { BrainError } from '../brain.ts';
 import type { Vault } from '../../store/store.ts';
 import { isRecord, number, parse, record, string } from './json.ts';
-import { redact } from './redact.ts';
+import { redact } from '../../store/redact.ts';
 import type { Net } from './stream.ts';
 import type { CloudPreset } from './types.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { keyHeaders, readAddress } from '../../../src/mcp/address.ts';
-import { strike } from '../../../src/mcp/errors.ts';
 
 describe('an address as it is typed', () => {
   it.each([
@@ -52,9 +51,5 @@ describe('a key', () => {
     ['', 'Authorization'],
   ])('%j in %s is refused without being repeated', (key, header) => {
     expect(keyHeaders(key, header)).toMatchObject({ ok: false, error: { code: 'auth' } });
-  });
-
-  it('is struck out of texts', () => {
-    expect(strike('got Bearer abc123 and abc123', ['abc123'])).toBe('got Bearer ••• and •••');
   });
 });

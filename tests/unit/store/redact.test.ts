@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { redact } from '../../../src/policy/redact.ts';
+import { redact } from '../../../src/store/redact.ts';
 
 describe('redact', () => {
   test.each([
@@ -14,6 +14,8 @@ describe('redact', () => {
     ['x-api-key: q1w2e3r4', 'q1w2e3r4'],
     ['password=hunter22', 'hunter22'],
     ['https://ann:hunter22@x.test/mcp', 'hunter22'],
+    ['Used gsk_abcdefghijklmnop here', 'abcdefghijklmnop'],
+    ['sk-ant-api03-abcdefghijkl', 'abcdefghijkl'],
     ['AIzaSyA1234567890abcdefghijklmnopqrstu', 'SyA1234567890'],
     ['ghp_0123456789abcdefghijABCDEFGHIJ', '0123456789abcdef'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl', 'eyJzdWIi'],

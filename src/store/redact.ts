@@ -1,5 +1,5 @@
 /**
- * Strikes secrets from text that a person may pass on: reports, copied errors. Known secrets go by
+ * Strikes secrets from text that a person, a log or a report may see: errors above all. Known secrets go by
  * value in every form in which they travel; unknown ones by their look. It errs on the side of
  * striking too much.
  */
@@ -35,8 +35,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic|token)(\s+)(?=\S*\d|\S{20})[A-Za-z0-9\-._~+/]{8,}=*/gi, `$1$2${STRUCK}`],
   // JSON Web Tokens.
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?/g, STRUCK],
-  // Keys by their makers' prefixes: OpenAI, Anthropic, OpenRouter, Stripe; Google; GitHub; Slack; AWS; Hugging Face.
-  [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{8,}/g, STRUCK],
+  // Keys by their makers' prefixes: OpenAI, Anthropic, OpenRouter, Stripe, Groq, xAI, Nvidia; Google; GitHub; Slack; AWS; Hugging Face.
+  [/\b(?:sk|pk|rk|gsk|xai|nvapi)[-_][A-Za-z0-9_-]{8,}/g, STRUCK],
   [/\bAIza[A-Za-z0-9_-]{20,}/g, STRUCK],
   [/\b(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,}/g, STRUCK],
   [/\bxox[a-z]-[A-Za-z0-9-]{8,}/g, STRUCK],
