@@ -208,7 +208,7 @@ describe.each(WIRES)('$kind', ({ kind, path }) => {
     ['unfinished', 'protocol', /ended before it was finished/],
     ['fault', 'server', /overloaded|failed in the middle|failed while/],
     ['refuse', 'refused', /would not answer/],
-    ['hang', 'stalled', /sent nothing/, { stallMs: 60 }],
+    ['hang', 'stalled', /sent nothing/, { stallMs: 1_500 }],
     ['silent', 'stalled', /sent nothing/, { stallMs: 60 }],
     ['huge', 'protocol', /did not end/, { maxBytes: 200_000 }],
   ];
