@@ -1,4 +1,5 @@
 /** The file server, as commands that a test in the browser can give to Node. */
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BrowserCommand } from 'vitest/node';
@@ -42,11 +43,29 @@ const copyFile: BrowserCommand<[from: string, to: string]> = async (_context, fr
   made.set(to, await readFile(path.join(folder, ...rest)));
 };
 
+/** Serves a made file with noise behind it, so that it has this many bytes. */
+const growFile: BrowserCommand<[from: string, to: string, bytes: number]> = async (
+  _context,
+  from,
+  to,
+  bytes,
+) => {
+  const start = made.get(from) ?? new Uint8Array();
+  made.set(to, Buffer.concat([start, randomBytes(bytes - start.length)]));
+};
+
 const fileRequests: BrowserCommand<[url: string]> = async (_context, url) => [
   ...(servers.get(url)?.requests ?? []),
 ];
 
-export const fileCommands = { startFileServer, stopFileServer, makeFile, copyFile, fileRequests };
+export const fileCommands = {
+  startFileServer,
+  stopFileServer,
+  makeFile,
+  copyFile,
+  growFile,
+  fileRequests,
+};
 
 declare module 'vitest/internal/browser' {
   interface BrowserCommands {
@@ -54,6 +73,7 @@ declare module 'vitest/internal/browser' {
     stopFileServer: (url: string) => Promise<void>;
     makeFile: (path: string, text: string) => Promise<void>;
     copyFile: (from: string, to: string) => Promise<void>;
+    growFile: (from: string, to: string, bytes: number) => Promise<void>;
     fileRequests: (url: string) => Promise<string[]>;
   }
 }

@@ -102,13 +102,18 @@ export function inWords(bytes: number): string {
   return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
 }
 
-/** There is not enough room: `free` and `needed` in bytes, `free` undefined where it is not known. */
-export function roomFault(needed: number, free?: number): DownloadError {
+/**
+ * There is not enough room: bytes that are `needed` and that are `free`, undefined where that is not
+ * known. Browsers often tell a free space that is not there, so it may turn out at any byte.
+ */
+export function roomFault(needed: number | undefined, free?: number): DownloadError {
   const has = free === undefined ? 'ran out of room' : `has ${inWords(free)} left for this app`;
+  const needs = needed === undefined ? 'more' : `${inWords(needed)} more`;
   return new DownloadError({
     kind: 'room',
-    message: `This phone ${has}; the model needs ${inWords(needed)} more.`,
-    advice: 'Delete another model, photos or apps, or choose a smaller model.',
+    message: `This phone ${has}; the model needs ${needs}.`,
+    advice:
+      'Delete another model, photos or apps, then press Download again: it goes on where it stopped.',
   });
 }
 

@@ -130,8 +130,10 @@ async function writeManifest(at: FileSystemDirectoryHandle, manifest: Manifest):
   const handle = await handleIn(at, `${MANIFEST}.new`);
   const file = await handle.createSyncAccessHandle();
   try {
+    const text = new TextEncoder().encode(JSON.stringify(manifest));
     file.truncate(0);
-    file.write(new TextEncoder().encode(JSON.stringify(manifest)), { at: 0 });
+    if (file.write(text, { at: 0 }) !== text.length)
+      throw new DOMException('not written', 'QuotaExceededError');
     file.flush();
   } finally {
     file.close();

@@ -78,7 +78,10 @@ export async function fetchFile(
       return await arrival.verified();
     }
   } catch (error) {
-    if (isQuota(error)) throw roomFault((wanted.bytes ?? arrival.bytes) - arrival.bytes);
+    if (isQuota(error)) {
+      arrival.cut();
+      throw roomFault(arrival.missing);
+    }
     if (error instanceof DownloadError && ['page', 'size', 'damaged'].includes(error.fault.kind))
       arrival.restart();
     throw error;
@@ -95,6 +98,7 @@ class Arrival {
   #version: string | undefined;
   /** Milliseconds that the host asked us to wait. */
   #asked: number | undefined;
+  #total: number | undefined;
   bytes = 0;
 
   constructor(wanted: Wanted, part: PartFile, hooks: FetchHooks) {
@@ -115,6 +119,16 @@ class Arrival {
       this.#hash.update(piece.subarray(0, read));
       this.bytes += read;
     }
+  }
+
+  /** Bytes still to come, as far as the size is known. */
+  get missing(): number | undefined {
+    return this.#total === undefined ? undefined : this.#total - this.bytes;
+  }
+
+  /** Takes back what was written of a piece that did not fit. */
+  cut(): void {
+    this.#part.truncate(this.bytes);
   }
 
   restart(): void {
@@ -153,6 +167,7 @@ class Arrival {
     try {
       const response = await this.#ask(silence.signal);
       const total = this.#announced(response);
+      this.#total = total;
       if (this.bytes === 0) await this.#begin(response);
       this.#hooks.onBytes(this.bytes, total);
       const reader = response.body!.getReader();
@@ -248,7 +263,9 @@ class Arrival {
     let written = 0;
     while (written < piece.length) {
       const now = this.#part.write(piece.subarray(written), { at: this.bytes + written });
-      if (now === 0) throw new DOMException('nothing was written', 'QuotaExceededError');
+      // Chromium throws nothing here: it gives its error number as an unsigned one (-8: no space).
+      if (now === 0 || now > piece.length - written)
+        throw new DOMException('not written', 'QuotaExceededError');
       written += now;
     }
     this.#hash.update(piece);

@@ -78,6 +78,8 @@ export async function isHeld(lock: string): Promise<boolean> {
 export function createTransfers(deps: TransfersDeps): Transfers {
   const { store } = deps;
   const downloads = new Map<string, Running>();
+  /** Failures that could not be noted, for want of room. */
+  const unnoted = new Map<string, ModelRecord>();
   /** Rows whose download waits for the network. */
   const waiting = new Map<string, CatalogueRow>();
 
@@ -86,13 +88,21 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     state: ModelRecord['state'],
     said: Pick<ModelRecord, 'error' | 'advice' | 'fault'> = {},
   ): Promise<void> {
+    const { id } = row;
     const { bytes } = await stored(row);
-    await store.models.put({ id: row.id, state, bytes, updatedAt: Date.now(), ...said });
+    const record: ModelRecord = { id, state, bytes, updatedAt: Date.now(), ...said };
+    unnoted.delete(id);
+    try {
+      await store.models.put(record);
+    } catch (error) {
+      if (state !== 'failed') throw error;
+      unnoted.set(id, record);
+    }
   }
 
   async function look(given: CatalogueRow): Promise<Entry> {
     const { id } = given;
-    const record = await store.models.get(id);
+    const record = unnoted.get(id) ?? (await store.models.get(id));
     const found = await stored(given);
     const { row, bytes, complete } = found;
     const entry = (kept: Kept, offline = false): Entry => ({ row, kept, stored: bytes, offline });

@@ -544,7 +544,8 @@ describe('room', () => {
     expect(await fault(webllm)).toEqual({
       kind: 'room',
       message: 'This phone has 15 MB left for this app; the model needs 28 MB more.',
-      advice: 'Delete another model, photos or apps, or choose a smaller model.',
+      advice:
+        'Delete another model, photos or apps, then press Download again: it goes on where it stopped.',
     });
     expect((await commands.fileRequests(server)).length).toBe(before);
     estimate.mockRestore();
