@@ -38,13 +38,15 @@ export interface StackOptions {
   /** Size of the window in CSS pixels. */
   readonly size?: { readonly width: number; readonly height: number };
   readonly colorScheme?: 'light' | 'dark';
+  /** Folder of the models beside the app; default: the app's own. */
+  readonly models?: string;
 }
 
 /** Starts everything; `close` stops all of it and deletes the browser's profile. */
 export async function startStack(
   options: StackOptions = {},
 ): Promise<Stack & { close(): Promise<void> }> {
-  const { size = PHONE_SIZE, colorScheme = 'light' } = options;
+  const { size = PHONE_SIZE, colorScheme = 'light', models = path.resolve('models') } = options;
   const executablePath = findChromium();
   if (!executablePath) throw new Error('There is no Chromium: run npm test, which installs it.');
   const travel = await startTravel({ port: 0 });
@@ -52,7 +54,7 @@ export async function startStack(
   const app = await startServer({
     port: 0,
     dist: path.resolve('dist'),
-    models: path.resolve('models'),
+    models,
     demo: { url: travel.url, name: 'Travel demo' },
   });
   const profile = await mkdtemp(path.join(tmpdir(), 'deft-e2e-'));
