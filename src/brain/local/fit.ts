@@ -115,7 +115,7 @@ function bySpeed(row: CatalogueRow, { gpu }: Phone, { measured }: Here): Verdict
   if (row.engine === 'webllm' && gpu.usable && gpu.software)
     return {
       verdict: 'slow',
-      reason: 'This browser has no graphics chip to use and imitates one on the processor.',
+      reason: 'This browser has no graphics chip to use and imitates one, which takes long.',
     };
   if (row.engine === 'wllama' && sizeOf(row) > CPU_EASY)
     return {

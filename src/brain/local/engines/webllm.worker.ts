@@ -114,12 +114,13 @@ class WebllmEngine implements WorkerEngine {
     onProgress: (fraction: number | null) => void,
     selfTest: boolean,
   ): Promise<void> {
-    const library = row.files.find((file) => file.path.endsWith('.wasm'));
-    if (!library) throw new EngineError('internal', `${row.id} names no WebGPU library`);
+    const library = row.library ?? row.files.find((file) => file.path.endsWith('.wasm'))?.path;
+    if (library === undefined)
+      throw new EngineError('internal', `${row.id} names no WebGPU library`);
     this.#bosTokens = await bosTokens(row);
     this.#engine.setAppConfig({
       model_list: [
-        { model_id: row.id, model: webllmModelUrl(row), model_lib: fileUrl(row, library.path) },
+        { model_id: row.id, model: webllmModelUrl(row), model_lib: fileUrl(row, library) },
       ],
     });
     this.#engine.setInitProgressCallback(({ progress, text }) => {
@@ -129,6 +130,7 @@ class WebllmEngine implements WorkerEngine {
     try {
       await this.#engine.reload(row.id, {
         ...BARE_TEMPLATE,
+        ...row.overrides,
         context_window_size: row.contextTokens,
       });
       if (selfTest) await this.#selfTest();
