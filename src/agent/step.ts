@@ -93,6 +93,7 @@ export async function runStep(input: StepInput): Promise<StepEnd> {
       pin: tool.pin,
       args,
       days,
+      ...(call.mended ? { mended: call.mended } : {}),
       readOnly: tool.readOnly,
       state: 'proposed',
     });

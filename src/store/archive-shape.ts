@@ -105,6 +105,7 @@ const call = object<CallPart>({
   pin: text,
   args: jsonObject,
   days: list(object({ argument: text, said: text, value: text, shown: text })),
+  mended: optional(text),
   readOnly: flag,
   state: oneOf('proposed', 'asked', 'allowed', 'denied', 'refused', 'running', 'done'),
   why: optional(text),

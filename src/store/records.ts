@@ -162,6 +162,8 @@ export interface CallPart {
   readonly pin: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly days: readonly DayReading[];
+  /** What was put right in how the model wrote it, e.g. `a trailing comma`. */
+  readonly mended?: string;
   /** True where a trusted hint says that the call changes nothing. */
   readonly readOnly: boolean;
   readonly state: CallState;

@@ -25,6 +25,8 @@ import type {
   Sampling,
 } from './types.ts';
 
+/** Characters of the note on what was mended in a call. */
+const LONGEST_NOTE = 300;
 const GREEDY: Sampling = { temperature: 0 };
 const NOTATIONS: Readonly<Record<EngineName, Notation>> = { webllm: 'ebnf', wllama: 'gbnf' };
 
@@ -211,7 +213,8 @@ class Answer {
     this.calls += 1;
     const note = [...(args && mended !== '' ? [mended] : []), ...changes].join('; ');
     const call = { id: crypto.randomUUID(), name, args, raw };
-    return [{ type: 'call', call: note === '' ? call : { ...call, mended: note } }];
+    if (note === '') return [{ type: 'call', call }];
+    return [{ type: 'call', call: { ...call, mended: note.slice(0, LONGEST_NOTE) } }];
   }
 
   #repaired(args: Readonly<Record<string, unknown>>, tool: ToolSpec): Repair {

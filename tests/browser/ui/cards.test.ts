@@ -266,6 +266,7 @@ test('a receipt tells where, why, how fast, and what left the phone', async () =
   await showConversation(
     turn([
       route(),
+      call({ mended: 'a trailing comma' }),
       step(),
       route({
         step: 2,
@@ -290,6 +291,7 @@ test('a receipt tells where, why, how fast, and what left the phone', async () =
     '812 tokens, 640 from before',
     '0.8 s',
     '14.2 tokens a second',
+    'Put right in the call of Find flights: a trailing comma.',
     '$0.0012',
   ])
     await expect.element(page.getByText(words)).toBeVisible();
