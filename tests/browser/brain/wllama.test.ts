@@ -76,6 +76,22 @@ describe('wllama', () => {
     expect({ text, reason: done.reason }).toEqual({ text: 'one two', reason: 'stop' });
   });
 
+  test('gives out the text of the control tokens that a dialect reads, and of no others', async () => {
+    // Both the token and its letters fit; six seeds choose either.
+    const grammar = 'root ::= "<start_of_turn>a"';
+    const texts = async (markers: readonly string[]): Promise<string[]> => {
+      const all: string[] = [];
+      for (let seed = 1; seed <= 6; seed += 1) {
+        const sampling = { temperature: 10, seed };
+        const request = ask(chat(['Hello']), { grammar, markers, sampling, maxTokens: 40 });
+        all.push((await read(engine, request)).text);
+      }
+      return all;
+    };
+    expect(new Set(await texts(['<start_of_turn>']))).toEqual(new Set(['<start_of_turn>a']));
+    expect(await texts([])).toContain('a');
+  });
+
   test('the same seed says the same, another something else', async () => {
     const say = async (seed: number): Promise<string> => {
       const request = { ...noise(chat(['Hello']), 20), sampling: { temperature: 1.5, seed } };
