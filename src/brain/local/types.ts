@@ -60,6 +60,8 @@ export type ModelStatus =
       readonly received: number;
       readonly total: number;
       readonly bytesPerSecond: number;
+      /** It goes on when the app is closed. */
+      readonly background?: boolean;
     }
   | {
       /** A download that was begun and waits: for the person, or for the network. */

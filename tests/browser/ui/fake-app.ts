@@ -254,6 +254,7 @@ export function fakeApp(
   options: {
     servers?: readonly ServerView[];
     grants?: Awaited<ReturnType<App['grants']['list']>>;
+    models?: Partial<App['models']>;
   } = {},
 ): FakeApp {
   const calls: Recorded[] = [];
@@ -287,12 +288,14 @@ export function fakeApp(
       figures: async () => null,
       benchmark: unused,
       async setSampling() {},
+      async setThinking() {},
       async remove() {},
       async unload() {},
       async warm() {},
       stepDown: async () => null,
       brain: async () => null,
       subscribe: never,
+      ...options.models,
     },
     cloud: {
       presets: () => [],
@@ -335,7 +338,7 @@ export function fakeApp(
       watch: never,
     },
     archive: { export: unused, import: unused },
-    storage: { estimate: async () => ({ used: 0, quota: 1 }), persist: async () => false },
+    storage: { estimate: async () => ({ used: 0, quota: 1e9 }), persist: async () => false },
     demoServer: async () => null,
   } as FakeApp;
 }
