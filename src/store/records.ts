@@ -389,6 +389,8 @@ export interface Settings {
   readonly ownModels?: readonly Readonly<Record<string, unknown>>[];
   /** Sampling by model id. */
   readonly sampling?: Readonly<Record<string, SamplingSetting>>;
+  /** Ids of the models that can think before they answer, and are not to. */
+  readonly unthinking?: readonly string[];
   /** What became of loading models on this phone; the newest of each model, device and window. */
   readonly trials?: readonly ModelTrial[];
   /** Milliseconds without use after which the model in memory is let go; default: five minutes. */

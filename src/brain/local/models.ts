@@ -44,8 +44,9 @@ export function createModels(deps: ModelsDeps): Models {
   /** When the list beside the app was last looked for in vain; null where it was found. */
   let missedAt: number | null = null;
   const own = createOwnList(store.settings);
-  /** Sampling that the person chose, by model id. */
+  /** Sampling that the person chose, by model id; models that are not to think. */
   let chosen: Readonly<Record<string, SamplingSetting>> = {};
+  let unthinking: ReadonlySet<string> = new Set();
   /** Tokens a second that models wrote here, by model id; read anew after each answer. */
   const rates = new Map<string, number | undefined>();
   let figures: Promise<Figures> | null = null;
@@ -135,13 +136,15 @@ export function createModels(deps: ModelsDeps): Models {
     return rates.get(id);
   }
 
-  async function readSampling(): Promise<void> {
-    chosen = (await store.settings.get()).sampling ?? {};
+  async function readChoices(): Promise<void> {
+    const settings = await store.settings.get();
+    chosen = settings.sampling ?? {};
+    unthinking = new Set(settings.unthinking);
     brains.clear();
   }
 
   async function start(): Promise<void> {
-    await readSampling();
+    await readChoices();
     phone = await readPhone();
     if (phone.noStorage !== undefined) return show(await whole((await fetchList()) ?? []));
     await life.start(phone.gpu.usable ? phone.gpu.device : '');
@@ -165,7 +168,7 @@ export function createModels(deps: ModelsDeps): Models {
       rates.clear();
       changed();
     }
-    if (topic === 'settings' && remote) void readSampling().catch(() => undefined);
+    if (topic === 'settings' && remote) void readChoices().catch(() => undefined);
   });
 
   const statusOf = ({ row, kept }: Entry): ModelStatus =>
@@ -248,6 +251,7 @@ export function createModels(deps: ModelsDeps): Models {
           ...(fit.blocked === 'phone' ? { unfit: fit.reason } : {}),
           ...(setback ? { setback } : {}),
           ...(sampling ? { sampling } : {}),
+          ...(row.thinking && unthinking.has(row.id) ? { unthinking: true } : {}),
         };
       });
       return inOrder(views, now);
@@ -352,7 +356,14 @@ export function createModels(deps: ModelsDeps): Models {
       const all = Object.entries((await store.settings.get()).sampling ?? {});
       const others = Object.fromEntries(all.filter(([model]) => model !== id));
       await store.settings.set({ sampling: sampling ? { ...others, [id]: sampling } : others });
-      await readSampling();
+      await readChoices();
+      changed();
+    },
+
+    async setThinking(id, on) {
+      const others = ((await store.settings.get()).unthinking ?? []).filter((one) => one !== id);
+      await store.settings.set({ unthinking: on ? others : [...others, id] });
+      await readChoices();
       changed();
     },
 
@@ -389,7 +400,11 @@ export function createModels(deps: ModelsDeps): Models {
       ]);
       const sampling = chosen[id];
       const fitted = await safe(entry);
-      const row = sampling ? { ...fitted, sampling } : fitted;
+      const row: CatalogueRow = {
+        ...fitted,
+        ...(sampling ? { sampling } : {}),
+        ...(unthinking.has(id) ? { thinking: false } : {}),
+      };
       const key = `${id} ${row.contextTokens}`;
       const known = brains.get(key);
       if (known) return known;

@@ -131,6 +131,8 @@ export interface ModelView {
   readonly unfit?: string;
   /** Set where the person wants its words chosen otherwise than the row says. */
   readonly sampling?: Sampling;
+  /** Set where it can think before it answers, and the person wants it not to. */
+  readonly unthinking?: boolean;
   /** Set while `status` is a failure that has a safer choice. */
   readonly setback?: Setback;
   /** Every file of it and of its engine was just seen to be here: it needs no network. */
@@ -260,6 +262,8 @@ export interface Models {
   ): Promise<BenchmarkReport>;
   /** How it is to choose its words from the next answer on; null: as its row says. */
   setSampling(id: string, sampling: Sampling | null): Promise<void>;
+  /** Whether one that can think before it answers may, from the next answer on. */
+  setThinking(id: string, on: boolean): Promise<void>;
   /** Frees the memory; the files stay. */
   unload(): Promise<void>;
   /**

@@ -178,3 +178,14 @@ test('sampling that the person chose is used from the next answer on, survives a
   expect((await view(models, row.id))?.sampling).toBeUndefined();
   expect((await answer(models, row.id)).text).toBe(greedy);
 });
+
+test('a model that can think is kept from it where the person wants that, after a reload too', async () => {
+  const models = open();
+  const row = await inspected(models, { kind: 'gguf', url: `${server}made/random.gguf` });
+  await models.add({ ...row, thinking: true });
+  expect((await view(models, row.id))?.unthinking).toBeUndefined();
+  await models.setThinking(row.id, false);
+  expect((await view(open(), row.id))?.unthinking).toBe(true);
+  await models.setThinking(row.id, true);
+  expect((await view(models, row.id))?.unthinking).toBeUndefined();
+});
