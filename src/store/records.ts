@@ -393,8 +393,22 @@ export interface Settings {
   readonly unthinking?: readonly string[];
   /** What became of loading models on this phone; the newest of each model, device and window. */
   readonly trials?: readonly ModelTrial[];
+  /** What a model on this phone is at, where a crash would be its doing. */
+  readonly underWay?: ModelAttempt | null;
   /** Milliseconds without use after which the model in memory is let go; default: five minutes. */
   readonly idleMs?: number;
+}
+
+/** A model that is being loaded, or answers for the first time since. */
+export interface ModelAttempt {
+  readonly model: string;
+  readonly version: string;
+  readonly device: string;
+  readonly contextTokens: number;
+  /** It is loaded, and answers. */
+  readonly answering: boolean;
+  /** Tells this attempt from every other. */
+  readonly mark: string;
 }
 
 /** What became of a model on one device: of a failure it is known what safer choice comes next. */

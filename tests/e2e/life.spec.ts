@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { BrowserContext, Page } from '@playwright/test';
+import { chromium, type BrowserContext, type Page } from '@playwright/test';
+import { CHROMIUM_FLAGS, findChromium } from '../../tools/chromium.ts';
 import { randomGemma3 } from '../models/gguf.ts';
 import {
   addCloud,
@@ -95,11 +96,30 @@ async function useModel(page: Page, runsOn: RegExp): Promise<void> {
   await expect(card.getByText('In use')).toBeVisible({ timeout: 60_000 });
 }
 
-/** Kills the page as a phone does that runs out of memory, while its crash flag is up. */
-async function killAtFlag(context: BrowserContext, page: Page): Promise<void> {
-  await page.waitForFunction(() => localStorage.getItem('deft.loading') !== null, undefined, {
-    polling: 10,
-  });
+/** Resolves when the database says that a model is loading or answers for the first time. */
+async function underWay(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () =>
+      new Promise<boolean>((resolve, reject) => {
+        const opening = indexedDB.open('deft');
+        opening.onerror = () => reject(opening.error);
+        opening.onsuccess = () => {
+          const database = opening.result;
+          const reading = database.transaction('settings').objectStore('settings').get('settings');
+          reading.onsuccess = () => {
+            database.close();
+            resolve(Boolean(reading.result?.value.underWay));
+          };
+        };
+      }),
+    undefined,
+    { polling: 10 },
+  );
+}
+
+/** Kills the page as a phone does that runs out of memory, while a model is being loaded. */
+async function killLoading(context: BrowserContext, page: Page): Promise<void> {
+  await underWay(page);
   const devtools = await context.newCDPSession(page);
   const crashed = page.waitForEvent('crash');
   devtools.send('Page.crash').catch(() => undefined);
@@ -121,7 +141,7 @@ test('a page killed while its model loads, three times: each time something safe
   await say(page, WORDS);
   await expect(messages(page).getByText(WORDS)).toBeVisible();
   const address = page.url();
-  await killAtFlag(context, page);
+  await killLoading(context, page);
 
   const ladder = [
     { offer: 'Use a smaller window (1,024 tokens)', why: /less memory/ },
@@ -134,8 +154,7 @@ test('a page killed while its model loads, three times: each time something safe
     await expect(messages(tab).getByText(WORDS)).toBeVisible();
     await expect(banner(tab)).toBeVisible();
     await expect(banner(tab)).toContainText(why);
-    // It is not loaded again unasked, and its card tells the same.
-    expect(await tab.evaluate(() => localStorage.getItem('deft.loading'))).toBeNull();
+    // Its card tells the same.
     await tab.goto('/models');
     await expect(tab.getByRole('listitem').getByText(DIED)).toBeVisible();
     await expect(tab.getByRole('listitem').getByRole('button', { name: offer })).toBeVisible();
@@ -144,7 +163,7 @@ test('a page killed while its model loads, three times: each time something safe
     await banner(tab).getByRole('button', { name: offer }).click();
     await expect(banner(tab)).toBeHidden({ timeout: 30_000 });
     await tab.getByRole('button', { name: 'Resume' }).click();
-    if (nth < ladder.length - 1) await killAtFlag(context, tab);
+    if (nth < ladder.length - 1) await killLoading(context, tab);
     else {
       await turnEnded(tab);
       await expect(tab.getByRole('radio', { name: 'Cloud', exact: true })).toBeChecked();
@@ -153,6 +172,40 @@ test('a page killed while its model loads, three times: each time something safe
       await tab.close();
     }
   }
+});
+
+test('the whole browser killed while a model loads, moments after it began, is noticed too', async ({
+  stack: { app },
+}) => {
+  test.setTimeout(120_000);
+  const profile = await mkdtemp(path.join(tmpdir(), 'deft-killed-'));
+  const open = (): Promise<BrowserContext> =>
+    chromium.launchPersistentContext(profile, {
+      executablePath: findChromium()!,
+      args: CHROMIUM_FLAGS,
+      baseURL: app.url,
+    });
+  const context = await open();
+  const page = context.pages()[0]!;
+  await useModel(page, /WebGPU/);
+  await newConversation(page);
+  await chooseMode(page, 'Phone');
+  await say(page, WORDS);
+  await expect(messages(page).getByText(WORDS)).toBeVisible();
+  const address = page.url();
+  await underWay(page);
+  const devtools = await context.browser()!.newBrowserCDPSession();
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
+  for (const { id } of processInfo) process.kill(id, 'SIGKILL');
+  await context.close().catch(() => undefined);
+
+  const again = await open();
+  const tab = again.pages()[0]!;
+  await tab.goto(address);
+  await expect(messages(tab).getByText(WORDS)).toBeVisible();
+  await expect(banner(tab)).toBeVisible();
+  await again.close();
+  await rm(profile, { recursive: true, force: true });
 });
 
 test('two tabs: who waits for the model says so, and has it when the owner closes', async ({

@@ -7,7 +7,7 @@
  */
 import type { ModelTrial } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { takeFlag } from './crash-flag.ts';
+import { createCrashFlag } from './crash-flag.ts';
 import type { HostedEngine } from './engines/client.ts';
 import { EngineError } from './errors.ts';
 import { nextRung } from './ladder.ts';
@@ -70,9 +70,11 @@ export function createLife(deps: LifeDeps): Life {
   let inMemory: InMemory = null;
 
   const trials = createTrials(settings, () => gpu);
+  const flag = createCrashFlag(settings);
   const memory = createMemory({
     engine: deps.engine,
     trials,
+    flag,
     idleMs: () => idleMs,
     onAbsent: deps.onAbsent,
     onChange(state) {
@@ -94,10 +96,8 @@ export function createLife(deps: LifeDeps): Life {
   async function lookForCrash(): Promise<void> {
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === MODEL_LOCK)) return;
-    const flag = takeFlag();
-    if (!flag) return;
-    const { answering, ...key } = flag;
-    await trials.noteFailure(key, 'crashed', answering);
+    const died = await flag.take();
+    if (died) await trials.noteFailure(died, 'crashed', died.answering);
   }
 
   return {

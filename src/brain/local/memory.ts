@@ -5,7 +5,7 @@
  * the other, in the order asked for; an engine that died is loaded anew at its next use; a model that
  * nobody uses is let go, and comes back at its next use; what a model did to this phone is noted.
  */
-import { lowerFlag, raiseFlag } from './crash-flag.ts';
+import type { CrashFlag } from './crash-flag.ts';
 import type { HostedEngine } from './engines/client.ts';
 import { EngineError } from './errors.ts';
 import { Mutex } from './mutex.ts';
@@ -49,6 +49,7 @@ export interface MemoryDeps {
   /** Called where a load says that a row's files are not there any more, or not right. */
   readonly onAbsent: (row: CatalogueRow) => void;
   readonly trials: Pick<Trials, 'keyOf' | 'passed' | 'notePass' | 'noteFailure' | 'noteLoss'>;
+  readonly flag: Pick<CrashFlag, 'raise' | 'lower'>;
   /** Milliseconds without use after which the model is let go. */
   readonly idleMs: () => number;
 }
@@ -75,7 +76,7 @@ const isSuspect = (error: unknown): boolean =>
   error instanceof EngineError && (error.kind === 'absent' || error.kind === 'internal');
 
 export function createMemory(deps: MemoryDeps): Memory {
-  const { trials } = deps;
+  const { trials, flag } = deps;
   const turns = new Mutex();
   const tabs = new TabLock(() => void turns.run(giveUp));
   /** Who wants to know how far the load is that is under way. */
@@ -154,7 +155,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     try {
       await tabs.acquire(signal, () => report(null, true));
       report(null);
-      raiseFlag(trials.keyOf(row));
+      await flag.raise(trials.keyOf(row));
       await engine.load(row, report, signal, { selfTest: !trials.passed(row) });
     } catch (error) {
       tabs.release();
@@ -163,7 +164,7 @@ export function createMemory(deps: MemoryDeps): Memory {
       deps.onChange(null);
       throw error;
     } finally {
-      lowerFlag();
+      flag.lower();
     }
     const loaded: Held = { row, engine, used: false };
     held = loaded;
@@ -181,7 +182,7 @@ export function createMemory(deps: MemoryDeps): Memory {
     ...input: Parameters<LocalEngine['generate']>
   ): AsyncGenerator<EngineEvent> {
     const first = !model.used;
-    if (first) raiseFlag(trials.keyOf(model.row), true);
+    if (first) await flag.raise(trials.keyOf(model.row), true);
     deps.onChange({ id: model.row.id, state: 'generating' });
     try {
       for await (const event of model.engine.generate(...input)) {
@@ -193,7 +194,7 @@ export function createMemory(deps: MemoryDeps): Memory {
       await note(model.row, error, true);
       throw error;
     } finally {
-      if (first) lowerFlag();
+      if (first) flag.lower();
       deps.onChange(model.engine.loaded ? { id: model.row.id, state: 'warm' } : null);
     }
   }

@@ -54,6 +54,13 @@ function versionOf({ files, base }: CatalogueRow): string {
   return hash.toString(16);
 }
 
+const keyIn = ({ model, version, device, contextTokens }: TrialKey): TrialKey => ({
+  model,
+  version,
+  device,
+  contextTokens,
+});
+
 const sameKey = (a: TrialKey, b: TrialKey): boolean =>
   a.model === b.model &&
   a.version === b.version &&
@@ -97,7 +104,13 @@ export function createTrials(
   };
 
   const noteFailure: Trials['noteFailure'] = (key, failed, answering) =>
-    put({ ...key, at: clock(), failed, open: true, ...(answering ? { answering } : {}) });
+    put({
+      ...keyIn(key),
+      at: clock(),
+      failed,
+      open: true,
+      ...(answering ? { answering } : {}),
+    });
 
   return {
     async read() {

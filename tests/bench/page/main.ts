@@ -211,6 +211,7 @@ window.prepareBench = async (name) => {
     onChange: () => undefined,
     onAbsent: () => undefined,
     trials: createTrials({ get: async () => ({}), set: async () => undefined }, () => 'gpu'),
+    flag: { raise: async () => undefined, lower: () => undefined },
     idleMs: () => 3_600_000,
   });
   const { metered, seen, last } = meter(memory.engine(row), model);

@@ -66,6 +66,7 @@ function phone(url: string): Phone {
       { get: async () => ({ trials: kept }), set: async ({ trials }) => void (kept = trials) },
       () => 'a chip',
     ),
+    flag: { raise: async () => undefined, lower: () => undefined },
     idleMs: () => 300_000,
   });
   const made: Phone = {

@@ -12,6 +12,7 @@ import { wllamaFiles } from '../../../src/brain/local/engines/wllama.ts';
 import { createModels, type ModelsDeps } from '../../../src/brain/local/models.ts';
 import type { CatalogueRow, Models, ModelView } from '../../../src/brain/local/types.ts';
 import { openStore } from '../../../src/store/open.ts';
+import type { Settings } from '../../../src/store/records.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { never, randomGguf, tinyGemma } from './rows.ts';
 
@@ -526,11 +527,14 @@ describe('the brain of a stored model', () => {
   async function dieLoading(id: string): Promise<void> {
     const models = open();
     const answer = collect(await models.brain(id));
-    await expect.poll(() => localStorage.getItem('deft.loading')).not.toBeNull();
-    const flag = localStorage.getItem('deft.loading')!;
+    let underWay: Settings['underWay'];
+    await expect
+      .poll(async () => ({ underWay } = await store.settings.get()).underWay)
+      .toBeTruthy();
     await answer;
     await models.unload();
-    localStorage.setItem('deft.loading', flag);
+    localStorage.removeItem('deft.over');
+    await store.settings.set({ underWay });
   }
 
   test('in whose loading the last page died is not tried again unasked', async () => {
