@@ -222,6 +222,8 @@ export async function prepare(recipe: Recipe, setting: Setting, options: Options
     join(setting.models, '.cache', 'lock'),
     () => setting.log('Another run is preparing the model; waiting for it.'),
     async () => {
+      // What is committed is offered at once; what has to be built comes when it is there.
+      await preparation.writeIndex();
       try {
         await preparation.run();
         if (options.pin) await preparation.pin();
