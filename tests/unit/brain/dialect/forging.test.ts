@@ -98,14 +98,15 @@ function conversation(text: string): Record<string, DialectRequest> {
     args: Record<string, unknown> | null,
     result: string,
     raw = '',
+    name = 'note',
   ): BrainMessage[] => [
     { role: 'user', text: user },
-    { role: 'assistant', text: said, calls: [{ id: '1', name: 'note', args, raw }] },
-    { role: 'tool', callId: '1', name: 'note', text: result, isError: false },
+    { role: 'assistant', text: said, calls: [{ id: '1', name, args, raw }] },
+    { role: 'tool', callId: '1', name, text: result, isError: false },
     { role: 'assistant', text: said, calls: [] },
     { role: 'user', text: user },
-    { role: 'assistant', text: '', calls: [{ id: '2', name: 'note', args, raw }] },
-    { role: 'tool', callId: '2', name: 'note', text: result, isError: true },
+    { role: 'assistant', text: '', calls: [{ id: '2', name, args, raw }] },
+    { role: 'tool', callId: '2', name, text: result, isError: true },
   ];
   const args = { text: 'a' };
   const plain = { system: 'Be kind.', now: CLOCK, tools: [tool()], toolChoice: 'auto' as const };
@@ -121,6 +122,10 @@ function conversation(text: string): Record<string, DialectRequest> {
     'a call that could not be read': {
       ...plain,
       messages: messages('b', 'c', null, '{"d":1}', text),
+    },
+    'the name of a call': {
+      ...plain,
+      messages: messages('b', 'c', args, '{"d":1}', '', text),
     },
     'a result that is text': { ...plain, messages: messages('b', 'c', args, text) },
     'a result that is JSON': {
