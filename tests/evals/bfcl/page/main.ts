@@ -1,0 +1,83 @@
+/** A page on which the app's own models answer single questions; nothing here but src/brain. */
+import type { BrainUsage, ToolChoice, ToolSpec } from '../../../../src/brain/brain.ts';
+import { createModels } from '../../../../src/brain/local/models.ts';
+import { openStore } from '../../../../src/store/open.ts';
+import type { MadeCall } from '../check.ts';
+
+export interface Question {
+  readonly model: string;
+  readonly words: string;
+  readonly tools: readonly ToolSpec[];
+  readonly toolChoice: ToolChoice;
+}
+
+export interface Reply {
+  readonly calls: readonly MadeCall[];
+  readonly text: string;
+  readonly usage: BrainUsage;
+  /** Set where the model failed. */
+  readonly error?: string;
+}
+
+export interface Evaluation {
+  /** Ids and labels of the models beside the app that can run here. */
+  models(): Promise<readonly { readonly id: string; readonly label: string }[]>;
+  /** Resolves when the model is stored. */
+  fetch(model: string): Promise<void>;
+  ask(question: Question): Promise<Reply>;
+  unload(): Promise<void>;
+}
+
+declare global {
+  interface Window {
+    readonly evaluation: Promise<Evaluation>;
+  }
+}
+
+const NOW = 'Sunday 2026-11-29 14:05, Asia/Kolkata';
+
+async function start(): Promise<Evaluation> {
+  const store = await openStore();
+  const models = createModels({ store, publicRows: async () => [] });
+  return {
+    async models() {
+      const views = await models.list();
+      return views.map(({ row: { id, label } }) => ({ id, label }));
+    },
+    async fetch(model) {
+      await models.download(model);
+      const view = (await models.list()).find(({ row }) => row.id === model);
+      if (view?.status.kind !== 'ready')
+        throw new Error(`${model} could not be stored: ${JSON.stringify(view?.status)}`);
+    },
+    async ask({ model, words, tools, toolChoice }) {
+      const brain = await models.brain(model);
+      if (!brain) throw new Error(`${model} is not stored.`);
+      const calls: MadeCall[] = [];
+      let text = '';
+      let usage: BrainUsage = {};
+      let error: string | undefined;
+      const events = brain.stream(
+        {
+          system: '',
+          now: NOW,
+          messages: [{ role: 'user', text: words }],
+          tools,
+          toolChoice,
+          maxTokens: 200,
+        },
+        new AbortController().signal,
+      );
+      for await (const event of events) {
+        if (event.type === 'text') text += event.text;
+        if (event.type === 'call') calls.push({ name: event.call.name, args: event.call.args });
+        if (event.type === 'usage') ({ usage } = event);
+        if (event.type === 'end' && event.reason === 'error') error = event.error.message;
+      }
+      return { calls, text, usage, ...(error === undefined ? {} : { error }) };
+    },
+    unload: () => models.unload(),
+  };
+}
+
+Object.defineProperty(window, 'evaluation', { value: start() });
