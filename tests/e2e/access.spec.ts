@@ -3,6 +3,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import {
   addCloud,
+  addOwnModel,
   allow,
   chooseMode,
   connectDemo,
@@ -50,6 +51,23 @@ for (const [name, options] of [
         );
         expect(wide, `${screen} scrolls sideways`).toBe(false);
       }
+      await page.goto('/models');
+      await page.getByText(/^Too big for this phone \(/).click();
+      await expectClean(page, 'models that are too big');
+      const sheetIsClean = async (name: string): Promise<void> => {
+        await page.getByRole('button', { name }).click();
+        const sheet = page.getByRole('dialog', { name });
+        await sheet.waitFor();
+        await expectClean(page, name);
+        await page.keyboard.press('Escape');
+        await sheet.waitFor({ state: 'hidden' });
+      };
+      await sheetIsClean('Add a model');
+      const card = await addOwnModel(page);
+      for (const fold of ['Figures', 'Sampling'])
+        await card.getByText(fold, { exact: true }).click();
+      await expectClean(page, 'a stored model, unfolded');
+      await sheetIsClean('Benchmark this phone');
       await page.goto('/servers');
       await page.getByRole('link', { name: /Travel demo/ }).click();
       await page.getByRole('switch', { name: 'Trust its hints' }).waitFor();

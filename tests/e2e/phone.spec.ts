@@ -25,7 +25,10 @@ const ENGINES = [
 /** Downloads the starter model for an engine through the app's own screen, and uses it. */
 async function useModel(page: Page, runsOn: RegExp): Promise<void> {
   await page.goto('/models');
-  const card = page.getByRole('listitem').filter({ hasText: runsOn }).filter({ hasText: 'Gemma' });
+  const card = page
+    .getByRole('listitem')
+    .filter({ hasText: runsOn })
+    .filter({ hasText: 'Gemma 3 270M, tools' });
   await card.getByRole('button', { name: /^(Download|Try again)$/ }).click();
   // The first model on a phone is the one that Phone uses.
   await expect(card.getByText('In use')).toBeVisible({ timeout: 180_000 });

@@ -15,6 +15,7 @@ import {
 } from '@playwright/test';
 import { CHROMIUM_FLAGS, findChromium } from '../../tools/chromium.ts';
 import { startServer, type Served } from '../../tools/serve.ts';
+import { randomGemma3 } from '../models/gguf.ts';
 import { startCloud, type CloudServer } from '../servers/cloud.ts';
 import { startTravel, type Travel } from '../servers/travel.ts';
 
@@ -116,6 +117,25 @@ export async function trustDemo(page: Page): Promise<void> {
   await page.goto('/servers');
   await page.getByRole('link', { name: /Travel demo/ }).click();
   await page.getByRole('switch', { name: 'Trust its hints' }).click();
+}
+
+/** Adds a model of random weights from a file, through the app's own screen; gives its card. */
+export async function addOwnModel(page: Page): Promise<Locator> {
+  await page.goto('/models');
+  await page.getByRole('button', { name: 'Add a model' }).click();
+  const sheet = page.getByRole('dialog', { name: 'Add a model' });
+  await sheet.getByText('GGUF, file').click();
+  await sheet.getByLabel('File', { exact: true }).setInputFiles({
+    name: 'random.gguf',
+    mimeType: 'application/octet-stream',
+    buffer: randomGemma3(),
+  });
+  await sheet.getByRole('button', { name: 'Look at it' }).click();
+  await sheet.getByRole('button', { name: 'Add and store it' }).click();
+  await expect(sheet).toBeHidden();
+  const card = page.getByRole('listitem').filter({ hasText: 'Random weights' });
+  await expect(card.getByRole('button', { name: 'Delete' })).toBeVisible();
+  return card;
 }
 
 /** Adds the test cloud as an OpenAI-compatible one. */

@@ -1,13 +1,14 @@
 /** What the screens reckon about a model: its size, the room for it, and how it is fetched. */
 import type { App } from '../../app.ts';
-import type { CatalogueRow, EngineName, ModelStatus, ModelView } from '../../brain/local/types.ts';
+import type { CatalogueRow, EngineName, Fit, ModelStatus, ModelView } from '../../brain/local/types.ts';
 
 /** Left free beside a model, in bytes, so that conversations always fit. */
 const RESERVE = 64_000_000;
 
-/** Bytes of a model's files, as far as the catalogue knows them. */
-export function sizeOf(row: CatalogueRow): number {
-  return row.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+/** Bytes of a model's files: their sum where all are known, else at least the row's own estimate. */
+export function sizeOf({ files, approxBytes = 0 }: CatalogueRow): number {
+  const known = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+  return files.every(({ bytes }) => bytes !== undefined) ? known : Math.max(known, approxBytes);
 }
 
 /** Whether a model is whole on this phone. */
@@ -28,6 +29,32 @@ export function room(model: ModelView, storage: { used: number; quota: number })
   const needed = Math.max(0, sizeOf(model.row) - model.stored);
   const free = Math.max(0, storage.quota - storage.used);
   return { enough: needed + RESERVE <= free, needed, free };
+}
+
+/** How a model fits, in the words of its badge. */
+export const VERDICTS: Readonly<Record<Fit['verdict'], string>> = {
+  well: 'Runs well',
+  slow: 'May be slow',
+  big: 'Too big',
+};
+
+export interface Groups {
+  /** Something of it is on this phone, or on its way. */
+  readonly here: readonly ModelView[];
+  readonly fitting: readonly ModelView[];
+  readonly tooBig: readonly ModelView[];
+}
+
+/** The list as the screen shows it; each group in the order of the list, best first. */
+export function grouped(models: readonly ModelView[]): Groups {
+  const isHere = ({ status, stored }: ModelView): boolean => stored > 0 || status.kind !== 'absent';
+  const others = models.filter((model) => !isHere(model));
+  const isBig = ({ fit }: ModelView): boolean => fit.verdict === 'big';
+  return {
+    here: models.filter(isHere),
+    fitting: others.filter((model) => !isBig(model)),
+    tooBig: others.filter(isBig),
+  };
 }
 
 export const ENGINES: Readonly<Record<EngineName, string>> = {

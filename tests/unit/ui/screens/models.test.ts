@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { App } from '../../../../src/app.ts';
 import type { ModelView } from '../../../../src/brain/local/types.ts';
-import { getModel, room } from '../../../../src/ui/screens/models.ts';
+import { getModel, grouped, room, sizeOf } from '../../../../src/ui/screens/models.ts';
 
 const view = (status: ModelView['status'], stored = 0): ModelView =>
   ({
@@ -18,6 +18,37 @@ function appWith(status: ModelView['status'], phoneModel: string | null) {
   } as unknown as App;
   return { app, set };
 }
+
+describe('the list of models', () => {
+  const model = (
+    verdict: ModelView['fit']['verdict'],
+    status: ModelView['status'] = { kind: 'absent' },
+    stored = 0,
+  ): ModelView => ({ ...view(status, stored), fit: { verdict, reason: '', asks: [] } });
+
+  it('begins with what is here or on its way, and ends with what is too big', () => {
+    const coming = { kind: 'downloading', received: 0, total: 1, bytesPerSecond: 0 } as const;
+    const list = [
+      model('well'),
+      model('slow'),
+      model('well', { kind: 'ready' }, 9),
+      model('big', coming),
+      model('big'),
+      model('slow', { kind: 'absent' }, 5),
+    ];
+    const groups = grouped(list);
+    expect(groups.here).toEqual([list[2], list[3], list[5]]);
+    expect(groups.fitting).toEqual([list[0], list[1]]);
+    expect(groups.tooBig).toEqual([list[4]]);
+  });
+
+  it('says how large a model is: as its files do, or as its row estimates', () => {
+    const row = { files: [{ path: 'a', bytes: 5 }, { path: 'b' }] };
+    expect(sizeOf(row as never)).toBe(5);
+    expect(sizeOf({ ...row, approxBytes: 9 } as never)).toBe(9);
+    expect(sizeOf({ files: [{ path: 'a', bytes: 5 }], approxBytes: 9 } as never)).toBe(5);
+  });
+});
 
 describe('room for a model', () => {
   it('is what is missing of it, and some left for conversations', () => {
