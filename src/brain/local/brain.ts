@@ -7,7 +7,7 @@
  */
 import type { Brain, BrainEvent, BrainRequest, BrainUsage, ToolSpec } from '../brain.ts';
 import type { Dialect, ReplyEvent, ReplyReader } from './dialect/dialect.ts';
-import { DIALECTS } from './dialect/families.ts';
+import { dialectOf } from './dialect/families.ts';
 import { Channel } from './engines/channel.ts';
 import { EngineError } from './errors.ts';
 import type { Notation } from './grammar.ts';
@@ -52,7 +52,7 @@ class LocalBrain implements Brain {
   constructor({ row, engine, clock }: LocalBrainOptions) {
     this.#row = row;
     this.#engine = engine;
-    this.#dialect = DIALECTS[row.family];
+    this.#dialect = dialectOf(row);
     this.#clock = clock ?? (() => performance.now());
     this.#replies = createReplyMemory(this.#dialect);
   }

@@ -95,7 +95,7 @@ const LLAMA_SAMPLING: Sampling = { temperature: 0.6, topP: 0.9 };
 const SMOLLM_SAMPLING: Sampling = { temperature: 0.2, topP: 0.9 };
 
 type Said = Pick<CatalogueRow, 'label' | 'note' | 'licence' | 'maxTools'> &
-  Partial<Pick<CatalogueRow, 'overrides' | 'thinking' | 'images' | 'sampling'>>;
+  Partial<Pick<CatalogueRow, 'overrides' | 'thinking' | 'untaught' | 'images' | 'sampling'>>;
 
 interface Webllm extends Said {
   readonly family: Family;
@@ -188,6 +188,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     label: 'Gemma 3 1B',
     note: 'Writes well in many languages; simple tool calls.',
     family: 'gemma3',
+    untaught: true,
     shape: GEMMA_3_1B,
     approxBytes: 602e6,
     vram: 711.07,
@@ -233,6 +234,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     label: 'Gemma 2 2B',
     note: 'Writes carefully and knows more than the small ones; not made for tools.',
     family: 'gemma3',
+    untaught: true,
     shape: GEMMA_2_2B,
     approxBytes: 1.49e9,
     vram: 1895.3,
@@ -281,6 +283,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     label: 'Gemma 3 1B',
     note: 'Writes well in many languages; simple tool calls. Slow on the processor.',
     family: 'gemma3',
+    untaught: true,
     shape: GEMMA_3_1B,
     approxBytes: 720e6,
     beside: GEMMA_BESIDE,
@@ -322,6 +325,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     label: 'Gemma 3 270M',
     note: 'Short answers in many languages; not trained for tools.',
     family: 'gemma3',
+    untaught: true,
     shape: GEMMA_3_270M,
     approxBytes: 242e6,
     beside: GEMMA_BESIDE,

@@ -68,6 +68,12 @@ export function familyOf(
   };
 }
 
+/** What is known of a family: these think, and of these the weights know nothing of this app. */
+function waysOf(family: Family): Partial<Pick<CatalogueRow, 'thinking' | 'untaught'>> {
+  if (family === 'qwen3' || family === 'gemma4') return { thinking: true };
+  return family === 'gemma3' ? { untaught: true } : {};
+}
+
 /** Whether an address may be fetched from: https, or this device. Throws an OwnModelError where not. */
 export function checkAddress(text: string): URL {
   const trimmed = text.trim();
@@ -205,6 +211,7 @@ export async function judgeGguf(header: GgufHeader, place: GgufPlace): Promise<J
       label: name.slice(0, 60),
       engine: 'wllama',
       family,
+      ...waysOf(family),
       note:
         place.kind === 'url'
           ? `Added by you, from ${place.url.host}.`
@@ -282,6 +289,7 @@ export async function judgeMlc({ folder, library, config, weights }: Mlc): Promi
       label: name.slice(0, 60),
       engine: 'webllm',
       family,
+      ...waysOf(family),
       note: `Added by you, from ${folder.host}.`,
       base: folder.href,
       files: [{ path: 'mlc-chat-config.json' }],

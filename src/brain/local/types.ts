@@ -39,6 +39,8 @@ export interface CatalogueRow {
   readonly sampling?: Sampling;
   /** It may think before it answers. */
   readonly thinking?: boolean;
+  /** Of a Gemma 2 or 3 that was not trained for this app: it must be told how tools are called. */
+  readonly untaught?: boolean;
   /** It can be shown images. */
   readonly images?: boolean;
   /** WebLLM: absolute address of its library, where that is not one of `files`. */

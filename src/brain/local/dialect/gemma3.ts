@@ -1,6 +1,7 @@
 /**
- * Gemma 3, by Google's tool_code convention. The family has no tool turns of its own: tools are
- * signatures in the user's turn, calls and results are fenced blocks.
+ * Gemma 3 with the weights that were trained for this app, by Google's tool_code convention. The
+ * family has no tool turns of its own: tools are signatures in the user's turn, calls and results are
+ * fenced blocks. For the weights as Google published them see gemma3-plain.ts.
  *
  * What the model is shown is what the weights were trained on, and little of it, because on a phone
  * the prompt is the cost. Of earlier turns it sees the person's words and the answer, never calls and
@@ -11,33 +12,15 @@
  * After a call that failed or was refused the model says so and does no more. Left to itself it went
  * on as if all were well: "Flight 6E 2131 is in your itinerary" after the person's no.
  */
-import type { BrainMessage, ModelCall, ToolSpec } from '../../brain.ts';
+import type { BrainMessage } from '../../brain.ts';
 import { replyGrammar, TOOL_CODE } from '../grammar.ts';
 import type { Dialect, DialectRequest } from './dialect.ts';
-import { writeValue } from './literal.ts';
-import { createReplyReader, type ReplyForm } from './reply.ts';
-import { parametersOf, signature } from './signature.ts';
+import { createReplyReader } from './reply.ts';
+import { signature } from './signature.ts';
+import { END, fenced, FORM, MODEL, neutralise, STOP, USER, writeReply } from './tool-code.ts';
 
-const USER = '<start_of_turn>user\n';
-const MODEL = '<start_of_turn>model\n';
-const END = '<end_of_turn>\n';
 /** Earlier exchanges that are shown. */
 const EXCHANGES = 3;
-
-/** Whatever the tokenizer of the family takes for a control token. */
-const CONTROL =
-  /<(start_of_turn|end_of_turn|bos|eos|pad|unk|mask|start_of_image|end_of_image|image_soft_token|unused\d+)>|\[(multimodal|@BOS@)\]/gi;
-/** The fences of calls and results, however they are spaced. */
-const FENCE = /```(\s*tool_)/gi;
-
-function neutralise(text: string): string {
-  return text.replace(CONTROL, '‹$1$2›').replace(FENCE, "'''$1");
-}
-
-/** A tool's text stands in a fence of its own, so it may hold no fence at all. */
-function fenced(text: string): string {
-  return neutralise(text).replace(/```/g, "'''");
-}
 
 type Turn = {
   readonly user: string;
@@ -63,30 +46,6 @@ function answerOf(turn: Turn): string {
 function head(request: DialectRequest): string {
   const tools = request.toolChoice === 'none' ? [] : request.tools;
   return `Now: ${request.now}.\nTools:\n${tools.map(signature).join('')}\n`;
-}
-
-function writeCall(call: ModelCall, tools: readonly ToolSpec[]): string {
-  if (call.args === null) return fenced(call.raw.trim());
-  const args = call.args;
-  const tool = tools.find((candidate) => candidate.name === call.name);
-  const known = tool ? parametersOf(tool) : [];
-  const given = known.filter(({ key }) => key in args);
-  const more = Object.keys(args).filter((key) => !known.some((one) => one.key === key));
-  const list = [
-    ...given.map(({ key, name }) => `${name}=${writeValue(args[key])}`),
-    ...more.map((key) => `${key}=${writeValue(args[key])}`),
-  ];
-  return fenced(`${call.name}(${list.join(', ')})`);
-}
-
-function writeReply(
-  message: Extract<BrainMessage, { role: 'assistant' }>,
-  tools: readonly ToolSpec[],
-): string {
-  const text = neutralise(message.text.trim());
-  if (message.calls.length === 0) return text;
-  const calls = message.calls.map((call) => writeCall(call, tools)).join('\n');
-  return `${text === '' ? '' : `${text}\n`}\`\`\`tool_code\n${calls}\n\`\`\``;
 }
 
 type Result = Extract<BrainMessage, { role: 'tool' }>;
@@ -166,11 +125,9 @@ function render(request: DialectRequest): string[] {
   return [...pieces, prompt + MODEL];
 }
 
-const FORM: ReplyForm = { notation: 'python', open: '```tool_code' };
-
 export const gemma3: Dialect = {
   markers: [],
-  stop: ['<end_of_turn>', '<start_of_turn>', '```tool_output'],
+  stop: STOP,
   render,
   grammar({ messages, tools, toolChoice }, notation) {
     const failed = toolChoice === 'auto' && hasFailed(messages);

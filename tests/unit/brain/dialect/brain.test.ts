@@ -175,6 +175,16 @@ describe('a brain on the phone', () => {
     },
   );
 
+  test('tells a Gemma that was not trained for this app how tools are called', async () => {
+    const engine = scripted('Hello.', 'Hello.');
+    for (const more of [{}, { untaught: true }])
+      await stream(createLocalBrain({ row: row('gemma3', more), engine }), asked([QUESTION]));
+    const [trained, published] = engine.requests.map(({ prompt }) => prompt.join(''));
+    expect(trained).not.toContain('You can call these functions');
+    expect(published).toContain('You can call these functions');
+    expect(published).toContain(SYSTEM);
+  });
+
   test('samples as its makers advise, unless the request says otherwise', async () => {
     const engine = scripted('a', 'b', 'c', 'd');
     const sampling = { temperature: 0.6, topP: 0.95, topK: 20 };

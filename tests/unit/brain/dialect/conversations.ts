@@ -1,8 +1,17 @@
 /** Conversations that the tests of the dialects render, and the same in the form of the templates. */
 import type { BrainMessage, ModelCall } from '../../../../src/brain/brain.ts';
-import type { DialectRequest } from '../../../../src/brain/local/dialect/dialect.ts';
+import type { Dialect, DialectRequest } from '../../../../src/brain/local/dialect/dialect.ts';
 import { declared } from '../../../../src/brain/local/dialect/declared.ts';
+import { DIALECTS, dialectOf } from '../../../../src/brain/local/dialect/families.ts';
 import { CLOCK, getWeather, searchFlights, setReminder } from '../local/tools.ts';
+
+/** Every dialect: one a family, and that of Gemma 3 with weights that know nothing of this app. */
+export const ALL = {
+  ...DIALECTS,
+  'gemma3 as published': dialectOf({ family: 'gemma3', untaught: true }),
+} satisfies Record<string, Dialect>;
+export type Name = keyof typeof ALL;
+export const NAMES = Object.keys(ALL) as Name[];
 
 export const SYSTEM = 'You are Deft. Be short and kind.';
 export const user = (text: string): BrainMessage => ({ role: 'user', text });

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BrainMessage, ToolSpec } from '../../../../src/brain/brain.ts';
 import type { DialectRequest } from '../../../../src/brain/local/dialect/dialect.ts';
-import { DIALECTS } from '../../../../src/brain/local/dialect/families.ts';
-import type { Family } from '../../../../src/brain/local/types.ts';
 import { CLOCK } from '../local/tools.ts';
+import { ALL, NAMES, type Name } from './conversations.ts';
 
 /** What each family's tokenizer takes for more than letters, or its convention for the end of a part. */
-const CONTROL: Readonly<Record<Family, readonly string[]>> = {
+const CONTROL: Readonly<Record<Name, readonly string[]>> = {
+  'gemma3 as published': ['<start_of_turn>', '<end_of_turn>', '<bos>', '```tool_output'],
   gemma3: ['<start_of_turn>', '<end_of_turn>', '<bos>', '<eos>', '```tool_output', '<unused7>'],
   functiongemma: [
     '<start_of_turn>',
@@ -144,7 +144,7 @@ function conversation(text: string): Record<string, DialectRequest> {
   };
 }
 
-function controls(family: Family, prompt: string): string[] {
+function controls(family: Name, prompt: string): string[] {
   const found: { at: number; token: string }[] = [];
   for (const token of CONTROL[family])
     for (let at = prompt.indexOf(token); at >= 0; at = prompt.indexOf(token, at + 1))
@@ -152,11 +152,10 @@ function controls(family: Family, prompt: string): string[] {
   return found.sort((a, b) => a.at - b.at).map(({ token }) => token);
 }
 
-const families = Object.keys(DIALECTS) as Family[];
-const render = (family: Family, request: DialectRequest): string =>
-  DIALECTS[family].render(request).join('');
+const render = (family: Name, request: DialectRequest): string =>
+  ALL[family].render(request).join('');
 
-describe.each(families)('%s: nobody forges a turn, a call or a result', (family) => {
+describe.each(NAMES)('%s: nobody forges a turn, a call or a result', (family) => {
   const honest = conversation('x');
 
   test.each(Object.keys(honest))('in %s', (place) => {
@@ -170,7 +169,7 @@ describe.each(families)('%s: nobody forges a turn, a call or a result', (family)
   });
 
   test('nor with what is left when a part of it is made harmless', () => {
-    const { neutralise } = DIALECTS[family];
+    const { neutralise } = ALL[family];
     const scraps = fc.array(
       fc.oneof(
         fc.constantFrom(...CONTROL[family]),

@@ -7,6 +7,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { BrainMessage, ToolSpec } from '../../../../src/brain/brain.ts';
+import { dialectOf } from '../../../../src/brain/local/dialect/families.ts';
 import { functiongemma } from '../../../../src/brain/local/dialect/functiongemma.ts';
 import { llama3 } from '../../../../src/brain/local/dialect/llama3.ts';
 import { getWeather } from '../local/tools.ts';
@@ -159,5 +160,52 @@ What's the weather in Tokyo right now?<end_of_turn>
     const [prompt] = functiongemma.render(request([question], { tools: [] }));
     expect(prompt).not.toContain('function calling');
     expect(prompt).not.toContain('You are Deft');
+  });
+});
+
+describe('Gemma 3 as published', () => {
+  const HEAD = `You are Deft. Be short and kind.
+
+Now: Sunday 2026-11-29 14:05, Asia/Kolkata
+
+`;
+  const plain = dialectOf({ family: 'gemma3', untaught: true });
+
+  test('is told how a tool is called, in the first turn', () => {
+    expect(plain.render(request(asked, { tools: [getWeather] }))).toEqual([
+      `<start_of_turn>user
+${HEAD}You can call these functions. To call one or more, write nothing but a block like this, a call on each line:
+\`\`\`tool_code
+function_name(argument="value", other=3)
+\`\`\`
+The results come back in a tool_output block; then answer from them in words. Call a function only where the answer needs it.
+
+get_weather(city: str, date: str)
+  Get the weather forecast of a city for a day.
+  city: Name of the city.
+  date: Day, as YYYY-MM-DD.
+
+Will it rain in Goa on Friday?<end_of_turn>
+<start_of_turn>model
+`,
+      '```tool_code\nget_weather(city="Goa", date="2026-12-04")\n```',
+      `<end_of_turn>
+<start_of_turn>user
+\`\`\`tool_output
+{"city": "Goa", "high_c": 29, "rain": true, "sky": "light rain"}
+\`\`\`<end_of_turn>
+<start_of_turn>model
+`,
+    ]);
+  });
+
+  test('without tools it is as the template has it', () => {
+    expect(
+      plain.render(request([user('Hi!'), said('Hello!'), user('Bye')], { tools: [] })),
+    ).toEqual([
+      `<start_of_turn>user\n${HEAD}Hi!<end_of_turn>\n<start_of_turn>model\n`,
+      'Hello!',
+      '<end_of_turn>\n<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n',
+    ]);
   });
 });

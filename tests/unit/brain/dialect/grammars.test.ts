@@ -1,16 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Dialect, DialectRequest } from '../../../../src/brain/local/dialect/dialect.ts';
-import { DIALECTS } from '../../../../src/brain/local/dialect/families.ts';
 import type { Notation } from '../../../../src/brain/local/grammar.ts';
-import type { Family } from '../../../../src/brain/local/types.ts';
 import { acceptor } from '../local/accepts.ts';
 import { everything, getWeather, now, searchFlights, setReminder } from '../local/tools.ts';
-import { call, called, request, user } from './conversations.ts';
+import { ALL, call, called, NAMES, request, user } from './conversations.ts';
 
 const TOOLS = [searchFlights, getWeather, setReminder, now, everything];
-const families = Object.keys(DIALECTS) as Family[];
-const cases = families.flatMap((family) =>
+const cases = NAMES.flatMap((family) =>
   (['gbnf', 'ebnf'] as const).map((notation) => [family, notation] as const),
 );
 
@@ -29,7 +26,7 @@ function written(
 }
 
 describe.each(cases)('%s (%s): a reply', (family, notation) => {
-  const dialect = DIALECTS[family];
+  const dialect = ALL[family];
   const accepts = grammarOf(dialect, notation);
   const write = (...calls: (readonly [string, Record<string, unknown>])[]): string =>
     written(dialect, ...calls);
@@ -132,8 +129,8 @@ describe.each(cases)('%s (%s): a reply', (family, notation) => {
   });
 });
 
-describe.each(families)('%s: what is allowed', (family) => {
-  const dialect = DIALECTS[family];
+describe.each(NAMES)('%s: what is allowed', (family) => {
+  const dialect = ALL[family];
 
   test('is read without a slip, as the call that it is', () => {
     const accepts = grammarOf(dialect, 'ebnf');
@@ -167,9 +164,9 @@ describe.each(['qwen3', 'gemma4'] as const)('%s may think first', (family) => {
   }[family];
 
   test.each(['gbnf', 'ebnf'] as const)('only where it is wanted (%s)', (notation) => {
-    const wanted = grammarOf(DIALECTS[family], notation, { think: true });
-    const unwanted = grammarOf(DIALECTS[family], notation, { think: false });
-    const reply = written(DIALECTS[family], ['now', {}]);
+    const wanted = grammarOf(ALL[family], notation, { think: true });
+    const unwanted = grammarOf(ALL[family], notation, { think: false });
+    const reply = written(ALL[family], ['now', {}]);
     for (const answer of ['Yes.', reply]) {
       expect([wanted(thought + answer), wanted(answer)]).toEqual([true, true]);
       expect([unwanted(thought + answer), unwanted(answer)]).toEqual([false, true]);

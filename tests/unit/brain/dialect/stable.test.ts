@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BrainMessage } from '../../../../src/brain/brain.ts';
-import { DIALECTS } from '../../../../src/brain/local/dialect/families.ts';
-import type { Family } from '../../../../src/brain/local/types.ts';
-import { call, request } from './conversations.ts';
+import { ALL, call, NAMES, request } from './conversations.ts';
 
-const families = Object.keys(DIALECTS) as Family[];
 const words = fc.string({ maxLength: 20 });
 
 /** One turn: a question, some steps of calls with their results, and at last an answer. */
@@ -48,9 +45,9 @@ const turn = fc
 const asked = (messages: readonly BrainMessage[]): number[] =>
   messages.flatMap((message, at) => (message.role === 'assistant' ? [at] : []));
 
-describe.each(families)('%s: what was computed of a prompt stays valid', (family) => {
+describe.each(NAMES)('%s: what was computed of a prompt stays valid', (family) => {
   const render = (messages: readonly BrainMessage[], think: boolean): readonly string[] =>
-    DIALECTS[family].render(request(messages, { think }));
+    ALL[family].render(request(messages, { think }));
 
   test('while a conversation goes on with the same tools', () => {
     const conversation = fc.array(turn, { minLength: 1, maxLength: family === 'gemma3' ? 1 : 3 });
