@@ -129,3 +129,17 @@ test('a check of its files tells what it found', async () => {
     .element(page.getByText('1 file had gone bad, and is being fetched again.'))
     .toBeVisible();
 });
+
+test('a model that can think is kept from it by a switch', async () => {
+  const setThinking = vi.fn(async (_id: string, _on: boolean) => undefined);
+  const plain = model('b', { kind: 'ready' });
+  const thinker = model('a', { kind: 'ready' });
+  await open([{ ...thinker, row: { ...thinker.row, thinking: true } }, plain], { setThinking });
+  await page.getByText('Sampling', { exact: true }).nth(0).click();
+  await page.getByText('Sampling', { exact: true }).nth(1).click();
+  const thinks = page.getByRole('switch', { name: 'Thinks before it answers' });
+  await expect.element(thinks).toBeChecked();
+  expect(thinks.elements()).toHaveLength(1);
+  await thinks.click();
+  expect(setThinking).toHaveBeenCalledWith('a', false);
+});
