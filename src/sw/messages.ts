@@ -4,3 +4,11 @@ export type WorkerMessage =
   | { readonly type: 'skip-waiting' }
   /** A page that was reloaded past the worker (a forced reload) wants to be served by it again. */
   | { readonly type: 'claim' };
+
+/** What the service worker says to a page about a download that goes on while the app is closed. */
+export interface PageMessage {
+  readonly type: 'background';
+  readonly id: string;
+  /** kept: its files are in the cache · stopped: the person stopped it. */
+  readonly ended: 'kept' | 'stopped';
+}

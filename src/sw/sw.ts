@@ -1,11 +1,18 @@
 /**
- * The service worker: keeps the app's own files, and nothing else.
+ * The service worker: keeps the app's own files, and takes in what is downloaded while the app is closed.
  *
  * Promises: after one visit every route opens without a network; big files (the engines) are kept
  * once they were fetched, through updates as well; weights, other origins and anything
  * but GET are never touched; a new version waits until the person agrees to it.
  */
-import type { WorkerMessage } from './messages.ts';
+import {
+  jobOf,
+  keepFiles,
+  noteStopped,
+  type BackgroundFetch,
+  type BackgroundFetchEvent,
+} from './background.ts';
+import type { PageMessage, WorkerMessage } from './messages.ts';
 import { route, successors, type Build } from './routes.ts';
 
 declare const self: ServiceWorkerGlobalScope;
@@ -80,8 +87,7 @@ async function fromLazy(path: string, event: FetchEvent): Promise<Response> {
 
 /** A reminder's notification brings the app to the front. */
 async function open(url: string): Promise<void> {
-  const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  const page = pages[0];
+  const [page] = await pages();
   if (!page) {
     await self.clients.openWindow(url);
     return;
@@ -89,6 +95,45 @@ async function open(url: string): Promise<void> {
   await page.focus();
   page.postMessage({ type: 'open', url });
 }
+
+const pages = (): Promise<readonly WindowClient[]> =>
+  self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+
+async function tellPages(message: PageMessage): Promise<void> {
+  for (const page of await pages()) page.postMessage(message);
+}
+
+/** All of a job has arrived, or has ended as it will: an open page takes it from here. */
+async function arrived(event: BackgroundFetchEvent, whole: boolean): Promise<void> {
+  const { id } = event.registration;
+  const job = jobOf(id);
+  await keepFiles(event.registration);
+  await tellPages({ type: 'background', id, ended: 'kept' });
+  if (!whole || !job) return;
+  const title = `${job.label} has arrived`;
+  await event.updateUI?.({ title });
+  if ((await pages()).length > 0 || Notification.permission !== 'granted') return;
+  const body = 'Open Deft: it checks the files, and then the model works without a network.';
+  await self.registration.showNotification(title, { body, tag: id, data: { url: '/models' } });
+}
+
+async function stopped(registration: BackgroundFetch): Promise<void> {
+  await keepFiles(registration);
+  if ((await pages()).length === 0) await noteStopped(registration, self.location.origin);
+  await tellPages({ type: 'background', id: registration.id, ended: 'stopped' });
+}
+
+/** TypeScript's library does not know the events of Background Fetch. */
+function onBackground(type: string, handle: (event: BackgroundFetchEvent) => Promise<void>): void {
+  self.addEventListener(type as 'install', (event) => {
+    event.waitUntil(handle(event as unknown as BackgroundFetchEvent));
+  });
+}
+
+onBackground('backgroundfetchsuccess', (event) => arrived(event, true));
+onBackground('backgroundfetchfail', (event) => arrived(event, false));
+onBackground('backgroundfetchabort', ({ registration }) => stopped(registration));
+onBackground('backgroundfetchclick', () => open('/models'));
 
 self.addEventListener('install', (event) => event.waitUntil(install()));
 self.addEventListener('activate', (event) => event.waitUntil(activate()));

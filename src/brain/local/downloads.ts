@@ -5,6 +5,7 @@
  * is never fetched again, and a broken file goes on where it stopped; over all tabs one download runs
  * at a time, so that no file is written twice.
  */
+import { fetchInBackground } from './background.ts';
 import { DownloadError, fileFault, roomFault, type DownloadFault } from './download-faults.ts';
 import workerUrl from './downloads.worker.ts?worker&url';
 import type { DownloadCommand, DownloadReport } from './downloads.worker.ts';
@@ -12,6 +13,7 @@ import { spawnWorker } from './engines/spawn.ts';
 import { stored, type Stored } from './files.ts';
 import { isOpen } from './resolve.ts';
 import { sizeOf } from './size.ts';
+import { stayAwake } from './stay-awake.ts';
 import type { CatalogueRow } from './types.ts';
 
 export interface DownloadProgress {
@@ -19,6 +21,8 @@ export interface DownloadProgress {
   /** As far as it is known yet. */
   readonly total: number;
   readonly bytesPerSecond: number;
+  /** It goes on when the app is closed. */
+  readonly background?: true;
 }
 
 export interface DownloadOptions {
@@ -86,6 +90,16 @@ function run(
   });
 }
 
+/** What stops with the page: the screen stays on for it. */
+async function inPage<T>(work: () => Promise<T>): Promise<T> {
+  const rest = stayAwake();
+  try {
+    return await work();
+  } finally {
+    rest();
+  }
+}
+
 /**
  * Resolves when every file of the row is on the phone and verified. Rejects with a DownloadError, or
  * with the signal's reason; what has arrived stays and is used by the next download.
@@ -101,7 +115,8 @@ export async function download(row: CatalogueRow, options: DownloadOptions): Pro
     }
     await ensureRoom(found);
     signal.throwIfAborted();
-    await run({ type: 'start', row: found.row, silenceMs, retryMs, local }, options);
+    if (Object.keys(local).length === 0) await fetchInBackground(found, { ...options, silenceMs });
+    await inPage(() => run({ type: 'start', row: found.row, silenceMs, retryMs, local }, options));
   });
 }
 

@@ -6,6 +6,7 @@
  * the files themselves. WebLLM reads its files out of three caches by address, so its verified files
  * are put there, under the addresses that the library will ask for.
  */
+import { ARRIVALS } from './arrivals.ts';
 import { CONFIG, lastPart, namedFiles, SHARD_LISTS, wholeRow } from './resolve.ts';
 import type { CatalogueRow } from './types.ts';
 
@@ -219,9 +220,11 @@ export async function removeParts(row: CatalogueRow): Promise<void> {
 export async function removeFiles(row: CatalogueRow): Promise<void> {
   const at = await folder(row.id);
   const manifest = at && (await manifestIn(at));
-  if (row.engine === 'webllm') {
-    const all = [...namedFiles(row), ...(manifest?.row.files ?? []), ...(manifest?.files ?? [])];
-    for (const path of new Set(all.map((file) => file.path))) await removeFile(row, path);
+  const all = [...namedFiles(row), ...(manifest?.row.files ?? []), ...(manifest?.files ?? [])];
+  const arrivals = await caches.open(ARRIVALS);
+  for (const path of new Set(all.map((file) => file.path))) {
+    if (row.engine === 'webllm') await removeFile(row, path);
+    await arrivals.delete(fileUrl(row, path));
   }
   if (at) await (await root()).removeEntry(safeName(row.id), { recursive: true });
 }

@@ -8,6 +8,7 @@
  */
 import type { ModelRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
+import { StoppedOutside, wasStopped } from './background.ts';
 import { DownloadError, evictedFault, type DownloadFault } from './download-faults.ts';
 import { check, download, DOWNLOAD_LOCK } from './downloads.ts';
 import { isEngineKept, keepEngine } from './engines/engines.ts';
@@ -61,6 +62,7 @@ const LARGE = 10e6;
 
 const NO_NETWORK = 'There is no network. It goes on by itself when the network is back.';
 const ELSEWHERE = 'Deft is fetching it in another tab.';
+const STOPPED = 'You stopped it in the notification of the browser.';
 const COSTS = 'It stopped when Deft was closed. This connection may cost, so it waits for you.';
 
 /** Why a download was ended from here. */
@@ -163,6 +165,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const ended = stop.signal.aborted ? (stop.signal.reason as Ending) : null;
       if (ended === 'cancel') await clear(row);
       else if (ended === 'pause') await write(row, 'paused');
+      else if (error instanceof StoppedOutside) await write(row, 'paused', { error: STOPPED });
       else if (error instanceof DownloadError && error.fault.kind === 'offline')
         waiting.set(row.id, row);
       else await write(row, 'failed', saidOf(error));
@@ -200,8 +203,9 @@ export function createTransfers(deps: TransfersDeps): Transfers {
         const row = rows.find((one) => one.id === id);
         if (state !== 'downloading' || downloads.has(id) || waiting.has(id)) continue;
         if (!row) continue;
-        if (await deps.metered()) {
-          await write(row, 'paused', { error: COSTS });
+        const why = (await wasStopped(row)) ? STOPPED : (await deps.metered()) ? COSTS : null;
+        if (why !== null) {
+          await write(row, 'paused', { error: why });
           deps.show(await look(row));
         } else void self.download(row);
       }
