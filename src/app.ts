@@ -2,7 +2,7 @@
 import { openSession, type Session, type SessionPorts } from './agent/session.ts';
 import { createCloud } from './brain/cloud/accounts.ts';
 import type { Cloud } from './brain/cloud/types.ts';
-import { createModels } from './brain/local/models.ts';
+import { modelsLater } from './brain/local/later.ts';
 import type { Models } from './brain/local/types.ts';
 import { createHost } from './mcp/host.ts';
 import { resultText } from './mcp/render.ts';
@@ -95,7 +95,7 @@ export async function createApp(): Promise<App> {
   const phone = createPhone({ store });
   const host = createHost({ store, inPage: [phone], online });
   const toolbox = createToolbox({ store, host, timeZone, locale: () => navigator.language });
-  const models = createModels({ store });
+  const models = modelsLater({ store });
   const cloud = createCloud({ store, online });
   const gate = createGate({ store });
   const router = createRouter({

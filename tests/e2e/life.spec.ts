@@ -98,23 +98,26 @@ async function useModel(page: Page, runsOn: RegExp): Promise<void> {
 
 /** Resolves when the database says that a model is loading or answers for the first time. */
 async function underWay(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () =>
-      new Promise<boolean>((resolve, reject) => {
-        const opening = indexedDB.open('deft');
-        opening.onerror = () => reject(opening.error);
-        opening.onsuccess = () => {
-          const database = opening.result;
-          const reading = database.transaction('settings').objectStore('settings').get('settings');
-          reading.onsuccess = () => {
-            database.close();
-            resolve(Boolean(reading.result?.value.underWay));
+  const read = (): Promise<boolean> =>
+    page.evaluate(
+      () =>
+        new Promise<boolean>((resolve, reject) => {
+          const opening = indexedDB.open('deft');
+          opening.onerror = () => reject(opening.error);
+          opening.onsuccess = () => {
+            const database = opening.result;
+            const reading = database
+              .transaction('settings')
+              .objectStore('settings')
+              .get('settings');
+            reading.onsuccess = () => {
+              database.close();
+              resolve(Boolean(reading.result?.value.underWay));
+            };
           };
-        };
-      }),
-    undefined,
-    { polling: 10 },
-  );
+        }),
+    );
+  await expect.poll(read, { intervals: [10] }).toBe(true);
 }
 
 /** Kills the page as a phone does that runs out of memory, while a model is being loaded. */
@@ -190,12 +193,12 @@ test('the whole browser killed while a model loads, moments after it began, is n
   await useModel(page, /WebGPU/);
   await newConversation(page);
   await chooseMode(page, 'Phone');
+  const devtools = await context.browser()!.newBrowserCDPSession();
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
   await say(page, WORDS);
   await expect(messages(page).getByText(WORDS)).toBeVisible();
   const address = page.url();
   await underWay(page);
-  const devtools = await context.browser()!.newBrowserCDPSession();
-  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
   for (const { id } of processInfo) process.kill(id, 'SIGKILL');
   await context.close().catch(() => undefined);
 
