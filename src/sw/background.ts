@@ -43,8 +43,12 @@ export async function keepFiles(registration: BackgroundFetch): Promise<number> 
   if (!job) return 0;
   const cache = await caches.open(job.cache);
   let kept = 0;
-  for (const { request, responseReady } of await registration.matchAll()) {
-    const response = await responseReady.catch(() => null);
+  const records = (await registration.matchAll()).map(({ request, responseReady }) => ({
+    request,
+    ready: responseReady.catch(() => null),
+  }));
+  for (const { request, ready } of records) {
+    const response = await ready;
     if (response?.status !== 200) continue;
     try {
       await cache.put(request.url, response);

@@ -58,6 +58,16 @@ export async function wasStopped(row: CatalogueRow): Promise<boolean> {
   return (await caches.open(ARRIVALS)).delete(stoppedAt(row));
 }
 
+/** Removes what jobs brought for models that nobody waits for any more: they were cancelled. */
+export async function tidyArrivals(awaited: readonly CatalogueRow[]): Promise<void> {
+  const urls = new Set(awaited.flatMap((row) => row.files.map(({ path }) => fileUrl(row, path))));
+  const arrivals = await caches.open(ARRIVALS);
+  for (const request of await arrivals.keys()) {
+    const isNote = new URL(request.url).pathname.startsWith('/stopped/');
+    if (!isNote && !urls.has(request.url)) await arrivals.delete(request);
+  }
+}
+
 /** The browser's Background Fetch; null where there is none, or it may not be used. */
 async function manager(): Promise<Manager | null> {
   const registration = await navigator.serviceWorker?.getRegistration();

@@ -8,7 +8,7 @@
  */
 import type { ModelRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { StoppedOutside, wasStopped } from './background.ts';
+import { StoppedOutside, tidyArrivals, wasStopped } from './background.ts';
 import { DownloadError, evictedFault, type DownloadFault } from './download-faults.ts';
 import { check, download, DOWNLOAD_LOCK } from './downloads.ts';
 import { isEngineKept, keepEngine } from './engines/engines.ts';
@@ -199,7 +199,10 @@ export function createTransfers(deps: TransfersDeps): Transfers {
 
     async takeUp(rows) {
       if (await isHeld(DOWNLOAD_LOCK)) return;
-      for (const { id, state } of await store.models.all()) {
+      const records = await store.models.all();
+      const begun = new Set(records.filter((one) => one.state !== 'ready').map(({ id }) => id));
+      await tidyArrivals(rows.filter(({ id }) => begun.has(id)));
+      for (const { id, state } of records) {
         const row = rows.find((one) => one.id === id);
         if (state !== 'downloading' || downloads.has(id) || waiting.has(id)) continue;
         if (!row) continue;
