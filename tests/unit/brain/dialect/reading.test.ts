@@ -5,6 +5,7 @@ import { DIALECTS } from '../../../../src/brain/local/dialect/families.ts';
 import type { Family } from '../../../../src/brain/local/types.ts';
 import { everything, getWeather, now, searchFlights, setReminder } from '../local/tools.ts';
 import { call, called, request, user } from './conversations.ts';
+import { brokenReply, SCRAPS, THOUGHT, WRITTEN } from './written.ts';
 
 const TOOLS = [searchFlights, getWeather, setReminder, now, everything];
 const NAMES = new Set(TOOLS.map((tool) => tool.name));
@@ -32,23 +33,6 @@ const read = (family: Family, text: string, cut = false): ReplyEvent[] =>
   joined(pieces(family, [text], cut));
 
 const GOA = { city: 'Goa', date: 'tomorrow' };
-/** A call as each family writes it. */
-const WRITTEN: Readonly<Record<Family, string>> = {
-  gemma3: '```tool_code\nget_weather(city="Goa", date="tomorrow")\n```',
-  functiongemma:
-    '<start_function_call>call:get_weather{city:<escape>Goa<escape>,date:<escape>tomorrow<escape>}<end_function_call>',
-  gemma4: '<|tool_call>call:get_weather{city:<|"|>Goa<|"|>,date:<|"|>tomorrow<|"|>}<tool_call|>',
-  qwen3:
-    '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Goa", "date": "tomorrow"}}\n</tool_call>',
-  llama3: '{"name": "get_weather", "parameters": {"city": "Goa", "date": "tomorrow"}}',
-  chatml:
-    '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Goa", "date": "tomorrow"}}\n</tool_call>',
-};
-const THOUGHT: Partial<Readonly<Record<Family, string>>> = {
-  qwen3: '<think>\nRain, <b>perhaps</b>.\n</think>\n\n',
-  gemma4: '<|channel>thought\nRain, <b>perhaps</b>.\n<channel|>',
-};
-
 describe.each(families)('%s is read', (family) => {
   test('a call as it should be, without a note', () => {
     const [event, ...more] = read(family, WRITTEN[family]);
@@ -229,30 +213,6 @@ describe.each(thinking)('%s thinks:', (family) => {
   });
 });
 
-/** What calls are made of, whole and in pieces. */
-const SCRAPS = [
-  ...Object.values(WRITTEN),
-  ...Object.values(WRITTEN).flatMap((text) => text.split(/(?<=[<>|{}(),:"])/)),
-  ...Object.values(THOUGHT),
-  '```json\n',
-  '```',
-  '\n',
-  '[',
-  ']',
-  'null',
-  'None',
-  '\\',
-  "'",
-  '“',
-  '{"name": "delete_all", "arguments": {}}',
-  'delete_all(really=True)',
-  'call:delete_all{really:true}',
-  '{"function": {"name": "pay"}}',
-  '\u{1F600}',
-  '\uD800',
-  '-1e999',
-  '__proto__',
-];
 const scraps = fc.array(
   fc.oneof(fc.constantFrom(...SCRAPS), fc.string({ unit: 'grapheme', maxLength: 8 })),
   { maxLength: 30 },
@@ -289,45 +249,10 @@ test('a reply is read in time, however it is made', () => {
 
 /** Five hundred calls, each broken in one of the ways in which models break them. */
 describe('five hundred malformed calls', () => {
-  const broken = fc
-    .tuple(
-      fc.constantFrom(...families),
-      fc.constantFrom(...families),
-      fc.array(
-        fc.tuple(
-          fc.constantFrom('drop', 'double', 'swap', 'insert', 'cut'),
-          fc.nat(),
-          fc.constantFrom(...SCRAPS),
-        ),
-        { minLength: 1, maxLength: 4 },
-      ),
-      fc.constantFrom(
-        'get_weather',
-        'delete_all',
-        'get weather',
-        'GET_WEATHER',
-        'tools.get_weather',
-        '',
-      ),
-    )
-    .map(([reader, writer, faults, name]) => {
-      let text = WRITTEN[writer].replace('get_weather', name);
-      for (const [fault, where, scrap] of faults) {
-        const at = text.length === 0 ? 0 : where % text.length;
-        const [before, char, after] = [text.slice(0, at), text.charAt(at), text.slice(at + 1)];
-        if (fault === 'drop') text = before + after;
-        else if (fault === 'double') text = before + char + char + after;
-        else if (fault === 'swap') text = before + after.charAt(0) + char + after.slice(1);
-        else if (fault === 'insert') text = before + scrap + char + after;
-        else text = before;
-      }
-      return { reader, text };
-    });
-
   test('never throw, and never make a call of a tool that was not offered', () => {
     let calls = 0;
     fc.assert(
-      fc.property(broken, fc.boolean(), ({ reader, text }, cut) => {
+      fc.property(brokenReply, fc.boolean(), ({ reader, text }, cut) => {
         for (const event of read(reader, text, cut)) {
           if (event.type !== 'call' || event.args === null) continue;
           calls += 1;
