@@ -66,6 +66,7 @@ class LocalBrain implements Brain {
       label,
       contextTokens,
       maxTools,
+      ...(this.#dialect.turns === undefined ? {} : { turns: this.#dialect.turns }),
       can: { tools: true, images: false, schema: true },
     };
   }

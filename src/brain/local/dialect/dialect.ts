@@ -46,6 +46,8 @@ export interface ReplyReader {
 export interface Dialect {
   /** Text that ends a reply. */
   readonly stop: readonly string[];
+  /** Earlier turns that it shows at most; default: all. */
+  readonly turns?: number;
   /** Control tokens that stand in replies and that the reader must see. */
   readonly markers: readonly string[];
   /**

@@ -126,6 +126,7 @@ function render(request: DialectRequest): string[] {
 }
 
 export const gemma3: Dialect = {
+  turns: EXCHANGES,
   markers: [],
   stop: STOP,
   render,

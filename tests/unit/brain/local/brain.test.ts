@@ -98,6 +98,7 @@ describe('a brain on the phone', () => {
       label: 'Gemma 3 270M, tools',
       contextTokens: 2048,
       maxTools: 6,
+      turns: 3,
       can: { tools: true, images: false, schema: true },
     });
   });
