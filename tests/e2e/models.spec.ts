@@ -19,6 +19,50 @@ test('each model says how it fits and why; the best for this phone is first and 
   await expect(tooBig.getByRole('button')).toHaveCount(0);
 });
 
+test.describe('a download that may cost or go wrong', () => {
+  test('is asked first: a connection by the megabyte, a battery that runs low', async ({
+    stack: { page },
+  }) => {
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, 'connection', { value: { type: 'cellular' } });
+      Object.assign(navigator, { getBattery: async () => ({ level: 0.14, charging: false }) });
+    });
+    await page.goto('/models');
+    const card = page.getByRole('listitem').first();
+    await card.getByRole('button', { name: 'Download' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Download it now?' });
+    await expect(sheet).toContainText(/may cost by the megabyte: about 292 MB/);
+    await expect(sheet).toContainText('The battery is at 14%');
+    await sheet.getByRole('button', { name: 'Not now' }).click();
+    await expect(sheet).toBeHidden();
+    await expect(card.getByRole('button', { name: 'Download' })).toBeVisible();
+  });
+
+  test('is the person’s to override where it is not impossible, with the consequence said', async ({
+    stack: { page },
+  }) => {
+    await page.addInitScript(() => Object.defineProperty(navigator, 'deviceMemory', { value: 1 }));
+    await page.goto('/models');
+    await page.getByText(/^Too big for this phone \(/).click();
+    const card = page
+      .getByRole('listitem')
+      .filter({ hasText: 'Gemma 3 270M, tools' })
+      .filter({ hasText: 'processor' });
+    await expect(card).toContainText('too much for this phone');
+    await card.getByRole('button', { name: 'Download anyway' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Download it anyway?' });
+    await expect(sheet).toContainText('The browser may close the app while the model loads.');
+    await page.route('**/*.gguf', () => undefined);
+    await sheet.getByRole('button', { name: 'Download anyway' }).click();
+    await expect(card.getByRole('button', { name: 'Pause' })).toBeVisible();
+    await card.getByRole('button', { name: 'Cancel' }).click();
+    // What asks for more than the phone has cannot be had.
+    const large = page.getByRole('listitem').filter({ hasText: 'Gemma 3 1B' });
+    await expect(large.first()).toContainText(/too much for this phone|16 bits/);
+    await expect(large.first().getByRole('button')).toHaveCount(0);
+  });
+});
+
 test('a model of one’s own is looked at, refused where it is none, stored, used, measured, ranked and taken away', async ({
   stack: { page, faults },
 }) => {

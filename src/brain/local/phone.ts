@@ -43,14 +43,14 @@ export function deviceName({ gpu, memory }: Phone): string {
   ].join(', ');
 }
 
-/** A connection that the person asked to spare, or that looks like one that is paid by the megabyte. */
+/**
+ * A connection that the person asked to spare, or that looks like one that is paid by the megabyte.
+ * Where the browser does not tell its kind, a slow one counts as mobile.
+ */
 function isMetered(): boolean {
-  const { connection } = navigator as Telling;
-  return (
-    connection?.saveData === true ||
-    connection?.type === 'cellular' ||
-    /2g|3g/.test(connection?.effectiveType ?? '')
-  );
+  const { saveData, type, effectiveType } = (navigator as Telling).connection ?? {};
+  const mobile = type === undefined ? /2g|3g/.test(effectiveType ?? '') : type === 'cellular';
+  return saveData === true || mobile;
 }
 
 let room: { readonly at: number; readonly free: number | undefined } | null = null;
