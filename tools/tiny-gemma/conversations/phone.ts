@@ -1,5 +1,4 @@
 /** The phone's own tools: reminders, the clock, battery, network and storage. */
-import type { Chance } from './chance.ts';
 import { capital, fill, json, order, wording, type Draw, type Task } from './task.ts';
 import { DAYS, madeUp, NOISE, PEOPLE, TASKS, THINGS, TIMES } from './words.ts';
 
@@ -12,8 +11,8 @@ const MONTHS =
 const two = (number: number): string => String(number).padStart(2, '0');
 
 /** Something to be reminded of. */
-export function thing(chance: Chance): string {
-  if (chance.happens(0.12))
+function thing({ chance, strange }: Draw): string {
+  if (strange && chance.happens(0.12))
     return Array.from({ length: chance.whole(2, 4) }, () =>
       chance.happens(0.3) ? madeUp(chance) : chance.pick(NOISE),
     ).join(' ');
@@ -38,7 +37,7 @@ export function reminder(draw: Draw): Task {
   const { chance } = draw;
   const kind = chance.pick(['both', 'both', 'both', 'day', 'time', 'none'] as const);
   const template = wording(draw, () => order(chance, chance.pick(WHEN[kind])));
-  const text = thing(chance);
+  const text = thing(draw);
   const { said, day } = chance.pick(DAYS);
   const { said: clock, time } = chance.pick(TIMES);
   const args = {

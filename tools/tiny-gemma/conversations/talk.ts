@@ -91,15 +91,20 @@ const ERRORS = [
   '{s} has a fault of its own. Try again in a while.', '{s} gets too many requests. Try again in {d} seconds.',
   '{s} did not accept the key. Enter it again.', '{s} does not allow this. Ask whoever runs it.', 'the tool failed without a word',
   'The tool {w} of {s} has changed or is gone.', 'That time has passed: Friday {d} December 2026, 09:00. Give a later day or time.',
-  'There are too many reminders.', 'The time must be given as HH:MM.', 'the {w} is {w}', 'no {w} for this {w}', '{w} {w} {w}', 'unknown {w}: {w} {w}',
+  'There are too many reminders.', 'The time must be given as HH:MM.',
+]; // prettier-ignore
+
+/** Errors of any server. */
+const STRANGE_ERRORS = [
+  'the {w} is {w}', 'no {w} for this {w}', '{w} {w} {w}', 'unknown {w}: {w} {w}',
   '{W} {w} {w} {w}.', 'the {w} did not {w} the {w}; {w} it', 'Could not {w} {w}. {W} {w}.',
 ]; // prettier-ignore
 
 /** An error, as the app tells it to a model. */
-export function errorText(chance: Chance): string {
+export function errorText({ chance, strange }: Draw): string {
   return JSON.stringify({
     error: chance
-      .pick(ERRORS)
+      .pick(strange ? [...ERRORS, ...STRANGE_ERRORS] : ERRORS)
       .replace(/\{w\}/g, () => chance.pick(NOISE))
       .replace(/\{W\}/g, () => capital(chance.pick(NOISE)))
       .replace(/\{s\}/g, () =>

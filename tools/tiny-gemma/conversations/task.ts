@@ -19,10 +19,12 @@ export interface Task {
   readonly reply: string;
 }
 
-/** Chance, and which wordings may be drawn: those that are kept for the test, or the others. */
 export interface Draw {
   readonly chance: Chance;
+  /** Which wordings may be drawn: those that are kept for the test, or the others. */
   readonly heldOut: boolean;
+  /** Names and words that nobody knows are mixed in, so that copying is learnt. */
+  readonly strange: boolean;
 }
 
 /** One in so many wordings is kept for the test. */

@@ -38,10 +38,10 @@ interface Trip {
   readonly coat: (typeof COATS)[number];
 }
 
-function trip(chance: Chance): Trip {
+function trip({ chance, strange }: Draw): Trip {
   const known = chance.shuffle(CITIES);
   const [a, b] = [0, 1].map((at) =>
-    chance.happens(0.06) ? capital(madeUp(chance)) : known[at],
+    strange && chance.happens(0.06) ? capital(madeUp(chance)) : known[at],
   ) as [string, string];
   const { said, day } = chance.pick(DAYS);
   return {
@@ -117,7 +117,7 @@ const leaves = ({ flight, airline, departs }: Flight): string =>
 /** Search, and then what is asked of: the sky, the itinerary, a reminder if it rains. */
 export function flight(draw: Draw): Task {
   const { chance } = draw;
-  const way = trip(chance);
+  const way = trip(draw);
   const look = chance.happens(0.75);
   const coat = look && chance.happens(0.75);
   const save = chance.happens(0.7);
@@ -192,7 +192,7 @@ function flightTask(
 /** A flight without a place to start from: the model asks, and goes on with the answer. */
 export function whereFrom(draw: Draw): Task[] {
   const { chance } = draw;
-  const way = { ...trip(chance), part: null };
+  const way = { ...trip(draw), part: null };
   const remind = chance.happens(0.7);
   const request = wording(draw, () => {
     const find = `${chance.pick(FIND)} to {b} {day}`;
@@ -245,7 +245,7 @@ const ASK_RAIN = [
 /** The weather alone; without a day it is today's. */
 export function weather(draw: Draw): Task {
   const { chance } = draw;
-  const drawn = trip(chance);
+  const drawn = trip(draw);
   const today = chance.happens(0.25);
   const way = today ? { ...drawn, said: '', day: 'today' } : drawn;
   const coat = chance.happens(0.35);
@@ -264,7 +264,7 @@ export function weather(draw: Draw): Task {
 /** The weather, and a reminder only if it rains. */
 export function reminderIfRain(draw: Draw): Task {
   const { chance } = draw;
-  const way = trip(chance);
+  const way = trip(draw);
   const text = chance.pick([
     `take ${article(way.coat)}`,
     `pack ${article(way.coat)}`,
@@ -302,7 +302,7 @@ const ITEMS = ['Museum', 'Dinner with *', 'Hotel check-in', 'Meeting with *', 'C
 /** Something of one's own for the itinerary, and what is in it. */
 export function itinerary(draw: Draw): Task {
   const { chance } = draw;
-  const way = trip(chance);
+  const way = trip(draw);
   const item = fill(chance.pick(ITEMS), { b: way.b }).replace(
     '*',
     chance.pick(['Anna', 'Ravi', 'Priya', 'Tom', 'Maria']),
@@ -354,7 +354,7 @@ export function itinerary(draw: Draw): Task {
     ]),
   );
   const items = Array.from({ length: chance.whole(0, 2) }, () => {
-    const other = trip(chance);
+    const other = trip(draw);
     const [found] = flightsFor({ origin: other.a, destination: other.b, date: anyDate(chance) });
     const own =
       found && chance.happens(0.6)

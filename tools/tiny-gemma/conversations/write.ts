@@ -1,10 +1,11 @@
 /**
  * Writes conversations for the demo model, one a line, as the app itself renders them:
  *
- *   npx tsx tools/tiny-gemma/conversations/write.ts FILE SEED COUNT [held-out]
+ *   npx tsx tools/tiny-gemma/conversations/write.ts FILE SEED COUNT [held-out [strange]]
  *
  * `pieces` are prompt and reply by turns, `learn` says which of them the model is to say, `kind` what
- * the conversation is about. With `held-out` they are in wordings that the others never use.
+ * the conversation is about. With `held-out` they are in wordings that the others never use; names and
+ * words that nobody knows are then left out, unless with `strange`.
  */
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
@@ -58,9 +59,10 @@ const DATES = 0.1;
 const BARE = 0.4;
 
 /** A call that fails or is refused ends what was to be done. */
-function broken(chance: Chance, task: Task): Task {
+function broken(draw: Draw, task: Task): Task {
+  const { chance } = draw;
   const at = chance.whole(0, task.steps.length - 1);
-  const text = errorText(chance);
+  const text = errorText(draw);
   const failed: Step = { ...task.steps[at]!, result: text, failed: true };
   return { ...task, steps: [...task.steps.slice(0, at), failed], reply: errorReply(text) };
 }
@@ -102,10 +104,11 @@ const saidBefore = ({ request, reply }: Task): BrainMessage[] => [
 /** The prompt of every step and what is said to it, as the app would render them one after another. */
 async function render(
   tools: Toolset,
-  chance: Chance,
+  draw: Draw,
   past: readonly Task[],
   task: Task,
 ): Promise<Omit<Conversation, 'kind'>> {
+  const { chance } = draw;
   const last = past.at(-1);
   const words =
     task.request.length < 40 && last ? `${task.request}\n${last.request}` : task.request;
@@ -114,7 +117,7 @@ async function render(
   if (task.needed.length === 1 && chance.happens(WITHOUT_TOOL)) {
     offer = offer.filter(({ name: tool }) => tool !== task.needed[0]);
     now = { ...task, steps: [], reply: NO_TOOL };
-  } else if (task.steps.length > 0 && chance.happens(FAILS)) now = broken(chance, task);
+  } else if (task.steps.length > 0 && chance.happens(FAILS)) now = broken(draw, task);
   const dates = now.steps.length > 0 && chance.happens(DATES);
   const history = past.flatMap(saidBefore);
   const at = clockLine(
@@ -158,11 +161,11 @@ async function conversation(tools: Toolset, draw: Draw): Promise<Conversation> {
   const task = tasks.pop()!;
   // Of a name, and of a question back, either turn may be the newest.
   const asked = tasks[0];
-  if (asked && chance.happens(0.4)) return { kind, ...(await render(tools, chance, past, asked)) };
-  return { kind, ...(await render(tools, chance, [...past, ...tasks], task)) };
+  if (asked && chance.happens(0.4)) return { kind, ...(await render(tools, draw, past, asked)) };
+  return { kind, ...(await render(tools, draw, [...past, ...tasks], task)) };
 }
 
-async function main([file, seed, count, side]: readonly string[]): Promise<void> {
+async function main([file, seed, count, side, strange]: readonly string[]): Promise<void> {
   if (file === undefined || seed === undefined || count === undefined) {
     console.error('Usage: write.ts FILE SEED COUNT [held-out]');
     process.exitCode = 2;
@@ -170,7 +173,11 @@ async function main([file, seed, count, side]: readonly string[]): Promise<void>
   }
   const tools = await openToolset();
   const out = createWriteStream(file);
-  const draw: Draw = { chance: createChance(Number(seed)), heldOut: side === 'held-out' };
+  const draw: Draw = {
+    chance: createChance(Number(seed)),
+    heldOut: side === 'held-out',
+    strange: side === undefined || strange !== undefined,
+  };
   for (let at = 0; at < Number(count); at += 1)
     if (!out.write(`${JSON.stringify(await conversation(tools, draw))}\n`))
       await once(out, 'drain');
