@@ -111,9 +111,28 @@ describe('wllama', () => {
       stop.abort();
     });
     expect(done.reason).toBe('aborted');
-    expect(performance.now() - stoppedAt).toBeLessThan(400);
+    expect(performance.now() - stoppedAt).toBeLessThan(200);
     expect(text.length).toBeLessThan(900);
     expect(engine.loaded).toBe(true);
+    expect((await read(engine, noise(chat(['Hello']), 5))).tokens).toBe(5);
+  });
+
+  test('stops while it reads a long prompt: the answer comes at once, and the next one works', async () => {
+    const stop = new AbortController();
+    let stoppedAt = 0;
+    const seen: string[] = [];
+    const long = noise(chat(['What is it? '.repeat(60)]), 5);
+    for await (const event of engine.generate(long, stop.signal)) {
+      seen.push(event.type === 'done' ? event.reason : event.type);
+      // It has begun to read, and is not through.
+      if (event.type !== 'prefill' || event.fraction === null || stoppedAt) continue;
+      expect(event.fraction).toBeLessThan(1);
+      stoppedAt = performance.now();
+      stop.abort();
+    }
+    expect(performance.now() - stoppedAt).toBeLessThan(200);
+    expect(seen).not.toContain('token');
+    expect(seen.at(-1)).toBe('aborted');
     expect((await read(engine, noise(chat(['Hello']), 5))).tokens).toBe(5);
   });
 

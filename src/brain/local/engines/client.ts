@@ -51,7 +51,7 @@ export const PATIENCE: Patience = {
   firstToken: 60_000,
   promptToken: 500,
   token: 60_000,
-  stopAnswer: 150,
+  stopAnswer: 100,
   stop: 2_000,
 };
 
