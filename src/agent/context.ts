@@ -1,6 +1,6 @@
 /**
- * Makes a request fit a model's window, and counts what it is made of. At least a fifth of the window
- * stays free for the answer. What does not fit is left out of the model's view, oldest first; nothing
+ * Makes a request fit a model's window, and counts what it is made of. At least a fifth of the window,
+ * or as much as any answer needs, stays free for the answer. What does not fit is left out of the model's view, oldest first; nothing
  * is left out of the person's.
  */
 import type { BrainInfo, BrainMessage } from '../brain/brain.ts';
@@ -57,7 +57,7 @@ export interface Fit {
 type Counter = { describe(): BrainInfo; countTokens(text: string): number };
 
 function fitOnce(material: Material, fixed: Fixed, brain: Counter): Fit {
-  const { contextTokens: window, turns: most = Infinity } = brain.describe();
+  const { contextTokens: window, turns = Infinity } = brain.describe();
   const answer = answerTokens(window);
   const count = (messages: readonly BrainMessage[]): number =>
     messages.reduce((sum, message) => sum + brain.countTokens(textOf(message)) + MARKS, 0);
@@ -66,6 +66,8 @@ function fitOnce(material: Material, fixed: Fixed, brain: Counter): Fit {
   const summarised = material.summary?.turns ?? 0;
   const before = material.summary ? summaryMessages(material.summary.text) : [];
   const summary = count(before);
+  // A summary reads as a turn, and a model that is shown few would lose it as the oldest of them.
+  const most = material.summary ? turns - 1 : turns;
   const room = window - answer - fixed.system - fixed.tools - words - results - summary;
   const shown: (readonly BrainMessage[])[] = [];
   let earlier = 0;

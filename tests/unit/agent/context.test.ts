@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answerTokens, fit, resultChars, type Material } from '../../../src/agent/context.ts';
 import { runTurn } from '../../../src/agent/loop.ts';
 import type { Brain, BrainMessage } from '../../../src/brain/brain.ts';
+import { gemma3 } from '../../../src/brain/local/dialect/gemma3.ts';
 import {
   inputOf,
   memoryJournal,
@@ -67,6 +68,17 @@ describe('a window', () => {
     expect(messages[0]).toMatchObject({ role: 'user', text: /Much was said\./u });
     expect(messages.slice(2)).toEqual([...history.slice(38).flat(), user('now')]);
     expect(use.dropped).toBe(38);
+  });
+
+  test('holds it, too, where a model is shown but a few turns', () => {
+    const summary = { turns: 37, text: 'Much was said.', by: 'Test', at: 1 };
+    const brain = small(100_000, gemma3.turns);
+    const { messages, use } = fitted({ summary, history, current: [user('now')] }, brain);
+    expect(use.dropped).toBe(38);
+    const now = 'Sunday 2026-11-29 14:05, UTC';
+    const prompt = gemma3.render({ now, messages, tools: [], toolChoice: 'auto' }).join('');
+    for (const shown of ['Much was said.', '38xxx', '39xxx', 'now<end_of_turn>'])
+      expect(prompt).toContain(shown);
   });
 
   test('says so when even the newest turn is too long', () => {
