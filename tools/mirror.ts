@@ -20,6 +20,7 @@ import {
 import { judgeGguf, judgeMlc, OwnModelError } from '../src/brain/local/own-models.ts';
 import {
   CONFIG,
+  PACKAGE,
   ListError,
   SHARD_LISTS,
   shardFiles,
@@ -120,7 +121,14 @@ async function mlcRow(root: string, folder: string, names: readonly string[]): P
     throw new Problem(`${SHARD_LISTS[0]} is missing.`, 'Copy the folder again, whole.');
   const config = await readFile(path.join(folder, CONFIG), 'utf8');
   const shards = shardFiles(await readFile(path.join(folder, list), 'utf8'), '');
-  const wanted = [CONFIG, library, tokenizerFile(config, '').path, list];
+  const packaged = names.includes(PACKAGE);
+  const wanted = [
+    CONFIG,
+    ...(packaged ? [PACKAGE] : []),
+    library,
+    tokenizerFile(config, '').path,
+    list,
+  ];
   const files: Pinned[] = [];
   for (const name of [...wanted, ...shards.map((shard) => shard.path)])
     files.push(await pin(folder, name));

@@ -13,6 +13,7 @@
  * - wllama: the file, the KV cache and what llama.cpp needs beside (`beside`), as measured in Chromium.
  * - A q4 model's largest GPU buffer is its embedding: vocabulary × hidden size ÷ 2.
  */
+import { CONFIG, PACKAGE } from './resolve.ts';
 import type { CatalogueRow, Family, Sampling } from './types.ts';
 
 const GEMMA = { name: 'Gemma Terms of Use', url: 'https://ai.google.dev/gemma/terms' };
@@ -101,6 +102,8 @@ interface Webllm extends Said {
   readonly family: Family;
   /** Name of the repository under mlc-ai, without `-MLC`. */
   readonly name: string;
+  /** Its library reads a manifest beside the configuration. */
+  readonly packaged?: true;
   /** What the library's file is called behind that. */
   readonly library: string;
   readonly shape: Shape;
@@ -111,7 +114,7 @@ interface Webllm extends Said {
   readonly contexts: readonly [number, ...number[]];
 }
 
-function webllm({ name, library, shape, vram, contexts, ...said }: Webllm): CatalogueRow {
+function webllm({ name, packaged, library, shape, vram, contexts, ...said }: Webllm): CatalogueRow {
   const quantisation = name.slice(name.lastIndexOf('-') + 1);
   const f16 = quantisation.includes('f16');
   return {
@@ -119,7 +122,7 @@ function webllm({ name, library, shape, vram, contexts, ...said }: Webllm): Cata
     id: `${name}.webllm`,
     engine: 'webllm',
     base: `${HUB}mlc-ai/${name}-MLC/resolve/main/`,
-    files: [{ path: 'mlc-chat-config.json' }],
+    files: [{ path: CONFIG }, ...(packaged ? [{ path: PACKAGE }] : [])],
     library: `${LIBRARIES}${name}_${library}-webgpu.wasm`,
     contextTokens: contexts[0],
     contexts: contexts.slice(1),
@@ -246,6 +249,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
   }),
   webllm({
     name: 'gemma-4-E2B-it-q4f16_1',
+    packaged: true,
     library: 'cs512',
     label: 'Gemma 4 E2B',
     note: 'The most able one for a phone: tools, several steps, thinking. Large.',
@@ -262,6 +266,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
   }),
   webllm({
     name: 'gemma-4-E2B-it-q4f32_1',
+    packaged: true,
     library: 'cs512',
     label: 'Gemma 4 E2B, 32 bits',
     note: 'The same for graphics chips that do not calculate in 16 bits. Large.',

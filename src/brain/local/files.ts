@@ -7,7 +7,7 @@
  * are put there, under the addresses that the library will ask for.
  */
 import { ARRIVALS } from './arrivals.ts';
-import { CONFIG, lastPart, namedFiles, SHARD_LISTS, wholeRow } from './resolve.ts';
+import { CONFIG, lastPart, namedFiles, PACKAGE, SHARD_LISTS, wholeRow } from './resolve.ts';
 import type { CatalogueRow } from './types.ts';
 
 export interface VerifiedFile {
@@ -128,7 +128,7 @@ export interface CacheEntry {
 export function webllmEntry(row: CatalogueRow, path: string): CacheEntry {
   if (path.endsWith('.wasm')) return { scope: 'webllm/wasm', url: fileUrl(row, path) };
   const name = lastPart(path);
-  const scope = name === CONFIG ? 'webllm/config' : 'webllm/model';
+  const scope = name === CONFIG || name === PACKAGE ? 'webllm/config' : 'webllm/model';
   // The library asks for the list of shards by its new name only.
   const asked = name === SHARD_LISTS[1] ? SHARD_LISTS[0] : name;
   return { scope, url: webllmModelUrl(row) + asked };

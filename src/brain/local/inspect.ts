@@ -14,7 +14,7 @@ import {
   webllmFolders,
   type Judged,
 } from './own-models.ts';
-import { SHARD_LISTS, shardFiles } from './resolve.ts';
+import { CONFIG, PACKAGE, SHARD_LISTS, shardFiles } from './resolve.ts';
 import type { Inspection, OwnSource } from './types.ts';
 
 /** A header with a vocabulary of 262,144 tokens has about 8 MB; more than this has none. */
@@ -190,7 +190,7 @@ async function inspectMlc(
   const library = checkAddress(source.library);
   const folders = webllmFolders(source.url);
   const config = await firstOf(
-    folders.map((folder) => new URL('mlc-chat-config.json', folder)),
+    folders.map((folder) => new URL(CONFIG, folder)),
     signal,
   );
   if (!config)
@@ -211,7 +211,8 @@ async function inspectMlc(
     throw new OwnModelError('The configuration at this address cannot be read.', OTHER_FOLDER);
   }
   await checkLibrary(library, signal);
-  return judgeMlc({ folder, library, config: parsed ?? {}, weights });
+  const packaged = (await firstOf([new URL(PACKAGE, folder)], signal)) !== null;
+  return judgeMlc({ folder, library, config: parsed ?? {}, weights, packaged });
 }
 
 async function inspectFile(file: File): Promise<Judged> {

@@ -5,6 +5,7 @@
 import { kvBytesPerToken } from './catalogue-rows.ts';
 import { inWords } from './download-faults.ts';
 import type { GgufHeader } from './gguf-header.ts';
+import { CONFIG, PACKAGE } from './resolve.ts';
 import type { CatalogueRow, Family } from './types.ts';
 
 /** A model that cannot be added, in sentences for the person. */
@@ -253,6 +254,8 @@ export interface Mlc {
   readonly config: Readonly<Record<string, unknown>>;
   /** Bytes of its shards together. */
   readonly weights: number;
+  /** There is a manifest beside the configuration. */
+  readonly packaged?: boolean;
 }
 
 const GPU_CONTEXT = 4096;
@@ -265,7 +268,13 @@ const count = (value: unknown): number | null =>
   Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : null;
 
 /** A model for WebLLM as a row. Throws an OwnModelError where it is none. */
-export async function judgeMlc({ folder, library, config, weights }: Mlc): Promise<Judged> {
+export async function judgeMlc({
+  folder,
+  library,
+  config,
+  weights,
+  packaged,
+}: Mlc): Promise<Judged> {
   const { model_type, quantization, conv_template } = config;
   if (typeof model_type !== 'string' || typeof quantization !== 'string')
     throw new OwnModelError(
@@ -292,7 +301,7 @@ export async function judgeMlc({ folder, library, config, weights }: Mlc): Promi
       ...waysOf(family),
       note: `Added by you, from ${folder.host}.`,
       base: folder.href,
-      files: [{ path: 'mlc-chat-config.json' }],
+      files: [{ path: CONFIG }, ...(packaged ? [{ path: PACKAGE }] : [])],
       library: library.href,
       approxBytes: weights,
       licence: { name: 'see its maker', url: pageOf(folder) },

@@ -8,6 +8,8 @@ import type { CatalogueRow } from './types.ts';
 export type WantedFile = CatalogueRow['files'][number];
 
 export const CONFIG = 'mlc-chat-config.json';
+/** What newer libraries read beside it: which of their functions do what (Gemma 4's do). */
+export const PACKAGE = 'mlc-model-manifest.json';
 /** Newest first. */
 export const SHARD_LISTS = ['tensor-cache.json', 'ndarray-cache.json'] as const;
 

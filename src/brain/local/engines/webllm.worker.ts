@@ -8,6 +8,7 @@
 import { type ChatCompletionChunk, type ChatOptions, MLCEngine } from '@mlc-ai/web-llm';
 import { EngineError } from '../errors.ts';
 import { fileUrl, webllmEntry, webllmModelUrl } from '../files.ts';
+import { lastPart, PACKAGE } from '../resolve.ts';
 import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
 import { engineFault } from './faults.ts';
 import type { WorkerEngine } from './protocol.ts';
@@ -120,7 +121,14 @@ class WebllmEngine implements WorkerEngine {
     this.#bosTokens = await bosTokens(row);
     this.#engine.setAppConfig({
       model_list: [
-        { model_id: row.id, model: webllmModelUrl(row), model_lib: fileUrl(row, library) },
+        {
+          model_id: row.id,
+          model: webllmModelUrl(row),
+          model_lib: fileUrl(row, library),
+          ...(row.files.some((file) => lastPart(file.path) === PACKAGE)
+            ? { model_manifest: PACKAGE }
+            : {}),
+        },
       ],
     });
     this.#engine.setInitProgressCallback(({ progress, text }) => {

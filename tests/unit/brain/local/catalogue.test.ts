@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseIndex } from '../../../../src/brain/local/catalogue.ts';
+import { webllmEntry } from '../../../../src/brain/local/files.ts';
 import { kvBytesPerToken, PUBLIC_ROWS } from '../../../../src/brain/local/catalogue-rows.ts';
 
 const INDEX = 'https://app.example/models/index.json';
@@ -125,5 +126,11 @@ describe('the public models', () => {
     // And its largest buffer for Gemma 4 E2B (`buffer_size_required_bytes`).
     const e2b = PUBLIC_ROWS.find(({ label }) => label === 'Gemma 4 E2B')!;
     expect(e2b.largestBuffer).toBe(201_326_592);
+    // Its record there has a `model_manifest`, which the library looks for among the configurations.
+    const [, manifest] = e2b.files;
+    expect(webllmEntry(e2b, manifest!.path)).toEqual({
+      scope: 'webllm/config',
+      url: `${e2b.base}mlc-model-manifest.json`,
+    });
   });
 });
