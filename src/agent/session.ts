@@ -503,6 +503,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       const view = last();
       const dropped = view ? leftOut(view.parts) : 0;
       if (running || dropped <= (conversation.summary?.turns ?? 0)) return null;
+      const queued = conversation.queue.length;
       const controller = new AbortController();
       running = controller;
       setActivity({ kind: 'summarising' });
@@ -517,8 +518,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           if (closed) unsubscribe();
         });
       if (!took) await reload();
-      // Words that came in meanwhile.
-      else if (waiting()) start('queue', {});
+      // Words that came in meanwhile; behind a turn that was stopped, too, as without a summary.
+      else if (waiting() || conversation.queue.length > queued) start('queue', {});
       return trouble;
     },
     forgetSummary: () => patch({ summary: undefined }),

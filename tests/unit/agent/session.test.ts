@@ -417,6 +417,24 @@ describe('a conversation that outgrows the window', () => {
     expect(words(session).slice(-2)).toEqual(['And now?', 'Answer 6.']);
   });
 
+  test('words sent during a summary are answered also where the turn before them was stopped', async () => {
+    const { session } = await outgrown([
+      { hang: true, text: 'Half' },
+      { hang: true },
+      { text: 'Answer 7.' },
+    ]);
+    await session.send(long(6));
+    await until(session, (open) => open.view().activity.kind === 'writing');
+    session.stop();
+    await until(session, idle);
+    const summary = session.summarise();
+    await session.send('And now?');
+    session.stop();
+    expect(await summary).toBeNull();
+    await until(session, (open) => idle(open) && open.view().messages.length === 14);
+    expect(words(session).slice(-2)).toEqual(['And now?', 'Answer 7.']);
+  });
+
   test('a stop during a summary leaves none', async () => {
     const { session } = await outgrown([{ hang: true, text: 'Half' }]);
     const summary = session.summarise();
