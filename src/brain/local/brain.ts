@@ -139,8 +139,8 @@ class LocalBrain implements Brain {
     // Of a call that was stopped midway nothing is left; of a text what the person saw.
     const rest = answer.end(reason !== 'stop' || answer.looping);
     yield* reason === 'aborted' ? rest.filter((event) => event.type !== 'call') : rest;
-    if (reason === 'stop' && !stoppedHere && answer.asWritten)
-      this.#replies.remember(prompt, answer.written);
+    const whole = reason === 'stop' && !stoppedHere && answer.asWritten;
+    this.#replies.remember(prompt, whole ? answer.written : null);
     yield { type: 'usage', usage: meter.usage(done) };
     yield { type: 'end', reason: reason === 'stop' && answer.calls > 0 ? 'calls' : reason };
   }

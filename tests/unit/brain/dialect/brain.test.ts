@@ -137,6 +137,34 @@ describe.each(['qwen3', 'gemma4'] as const)('a brain of the family %s that think
     expect(third?.join('')).not.toContain('The tool knows');
   });
 
+  test('does not mistake a call that another model made in its place for its own', async () => {
+    const engine = scripted(CALLS[family], 'It rains.', 'It rains.', 'It rains.');
+    const brain = createLocalBrain({ row: row(family), engine });
+    await stream(brain, asked([QUESTION]));
+    for (const [city, date] of [
+      ['Goa', '2026-11-30'],
+      ['Pune', '2026-11-30'],
+      ['Goa', 'Friday'],
+    ])
+      await stream(brain, asked([QUESTION, called({ city, date }), weather]));
+    const [, own, elsewhere, later] = engine.requests.map(({ prompt }) => prompt[1]);
+    expect(own).toBe(CALLS[family]);
+    expect(elsewhere).toContain('Pune');
+    expect(later).toContain('Friday');
+  });
+
+  test('forgets a reply that was repaired: the next is not read as the one before it', async () => {
+    const wrong = CALLS[family].replace('tomorrow', '2026-12-25');
+    const engine = scripted(CALLS[family], wrong, 'It rains.');
+    const brain = createLocalBrain({ row: row(family), engine });
+    await stream(brain, asked([QUESTION]));
+    const [made] = callsOf(await stream(brain, asked([QUESTION])));
+    expect(made?.mended).toContain('2026-12-25');
+    const run = called({ city: 'Goa', date: '2026-12-01' });
+    await stream(brain, asked([QUESTION, run, weather]));
+    expect(engine.requests.at(-1)?.prompt[1]).toContain('2026-12-01');
+  });
+
   test('an abort keeps what was thought and said', async () => {
     const engine = scripted();
     engine.generate = async function* () {
