@@ -9,6 +9,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { FIGURES, type Case, type FigureName, type Figures, type Measured } from './figures.ts';
+import { measureDownload } from './download.ts';
 import { measureFirstScreen } from './first-screen.ts';
 import { measureOverhead } from './overhead.ts';
 import { measureScreen } from './screen.ts';
@@ -31,6 +32,7 @@ const PARTS: readonly (readonly [string, () => Promise<Measured>])[] = [
   ['first screen', measureFirstScreen],
   ['screen', measureScreen],
   ['overhead', measureOverhead],
+  ['download', measureDownload],
 ];
 const NAMES = Object.keys(FIGURES) as FigureName[];
 

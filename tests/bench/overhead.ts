@@ -5,38 +5,17 @@
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser } from '@playwright/test';
-import { svelte } from '@sveltejs/vite-plugin-svelte';
-import { build } from 'vite';
 import { startServer } from '../../tools/serve.ts';
-import { wllama } from '../../tools/vite-wllama.ts';
 import type { EngineName } from '../../src/brain/local/types.ts';
 import { randomGemma3 } from '../models/gguf.ts';
 import { launch, PHONE } from './browser.ts';
+import { buildPage } from './build-page.ts';
 import { median, type Case, type FigureName, type Measured } from './figures.ts';
 
 const WORK = path.resolve('.cache/bench');
 const DIST = path.join(WORK, 'dist');
 const MODELS = path.join(WORK, 'models');
 const ROUNDS = 5;
-
-async function buildPage(): Promise<void> {
-  await build({
-    configFile: false,
-    root: path.resolve('tests/bench/page'),
-    publicDir: false,
-    logLevel: 'error',
-    plugins: [svelte({ configFile: path.resolve('svelte.config.js') }), wllama()],
-    worker: { format: 'es', plugins: () => [wllama()] },
-    build: {
-      target: 'es2023',
-      outDir: DIST,
-      emptyOutDir: true,
-      modulePreload: { polyfill: false },
-      assetsInlineLimit: 0,
-      chunkSizeWarningLimit: 20_000,
-    },
-  });
-}
 
 async function layOutModels(): Promise<void> {
   const from = path.resolve('tests/models/tiny-gemma');
@@ -93,7 +72,7 @@ async function ratios(browser: Browser, url: string, engine: EngineName): Promis
 }
 
 export async function measureOverhead(): Promise<Measured> {
-  await buildPage();
+  await buildPage('tests/bench/page', DIST);
   await layOutModels();
   const server = await startServer({ port: 0, dist: DIST, models: MODELS });
   const browser = await launch();

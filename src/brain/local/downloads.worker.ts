@@ -171,6 +171,9 @@ class Arriving {
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
   #manifest: Manifest;
+  #noting: Promise<void> = Promise.resolve();
+  /** The last file that was fetched, on its way into its place while the next one is fetched. */
+  #settling: Promise<void> = Promise.resolve();
 
   constructor(
     at: FileSystemDirectoryHandle,
@@ -188,9 +191,12 @@ class Arriving {
     for (const file of manifest.files) progress.set(file.path, file.bytes, file.bytes);
   }
 
+  /** One write at a time: the file of a manifest has only one writer. */
   async note(change: Partial<Manifest>): Promise<void> {
     this.#manifest = { ...this.#manifest, ...change };
-    await writeManifest(this.#at, this.#manifest);
+    const before = this.#noting.catch(() => undefined);
+    this.#noting = before.then(() => writeManifest(this.#at, this.#manifest));
+    await this.#noting;
   }
 
   /** Fetches, verifies and settles a file, unless it is here. */
@@ -205,13 +211,15 @@ class Arriving {
     if (arrived) {
       // Fetched while the app was closed; only what holds is taken.
       const body = await arrived.blob();
-      const taken = await this.#take(row, wanted, () => new Response(body)).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof DownloadError && error.fault.kind !== 'room') return false;
-          throw error;
-        },
-      );
+      const take = async (): Promise<boolean> => {
+        await this.#take(row, wanted, () => new Response(body));
+        await this.settled();
+        return true;
+      };
+      const taken = await take().catch((error: unknown) => {
+        if (error instanceof DownloadError && error.fault.kind !== 'room') return false;
+        throw error;
+      });
       await arrivals.delete(url);
       if (taken) return;
     }
@@ -237,16 +245,27 @@ class Arriving {
     } finally {
       handle.close();
     }
-    const file = { path: wanted.path, ...arrived };
+    await this.#settling;
+    this.#settling = this.#settle(row, { path: wanted.path, ...arrived }, part);
+    // Whoever waits for it is told.
+    this.#settling.catch(() => undefined);
+  }
+
+  async #settle(row: CatalogueRow, file: VerifiedFile, part: WorkerFileHandle): Promise<void> {
     try {
       await settle(row, file, part, this.#at);
       await this.note({ files: [...this.#manifest.files, file] });
-      await this.#noteVersion(wanted.path, undefined);
+      await this.#noteVersion(file.path, undefined);
     } catch (error) {
       if (error instanceof Error && error.name === 'QuotaExceededError')
         throw roomFault(file.bytes);
-      throw fileFault('internal', url, String(error));
+      throw fileFault('internal', fileUrl(row, file.path), String(error));
     }
+  }
+
+  /** Resolves when all that was fetched is in its place. */
+  settled(): Promise<void> {
+    return this.#settling;
   }
 
   async #noteVersion(path: string, version: string | undefined): Promise<void> {
@@ -260,6 +279,7 @@ class Arriving {
   /** The text of a small file that lists others. */
   async #textOf(row: CatalogueRow, wanted: WantedFile): Promise<string> {
     await this.have(row, wanted);
+    await this.settled();
     const content = await contentOf(row, wanted.path);
     if (!content) throw fileFault('internal', fileUrl(row, wanted.path), 'it is gone again');
     return content.text();
@@ -342,7 +362,12 @@ async function download(
   signal: AbortSignal,
 ): Promise<void> {
   const { arriving, row } = await begin(given, ways, progress, signal);
-  for (const wanted of row.files) await arriving.have(row, wanted);
+  try {
+    for (const wanted of row.files) await arriving.have(row, wanted);
+  } finally {
+    // What came before a fault is kept; a fault of its own is the last word.
+    await arriving.settled();
+  }
   await arriving.note({ whole: true });
 }
 

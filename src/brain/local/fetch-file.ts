@@ -85,8 +85,6 @@ export async function fetchFile(
     if (error instanceof DownloadError && ['page', 'size', 'damaged'].includes(error.fault.kind))
       arrival.restart();
     throw error;
-  } finally {
-    part.flush();
   }
 }
 
