@@ -1,9 +1,10 @@
 /**
  * What a reply may be: thinking where the family has it, then text, or calls of the offered tools with
  * typed arguments, in the form of the family (`CallForm`) and in the notation of either engine: GBNF
- * (llama.cpp) or EBNF (xgrammar). The two differ in one thing: xgrammar goes through the whole vocabulary for every state, so that a string of at most
- * 200 characters takes it 80 seconds (262,144 tokens) and one without a bound half a second. There
- * strings have no bound, and what runs away is stopped by its length or as a loop.
+ * (llama.cpp) or EBNF (xgrammar). The two differ in one thing: xgrammar goes through the whole
+ * vocabulary for every state, so that a string of at most 200 characters takes it 80 seconds (262,144
+ * tokens) and one without a bound half a second. There strings have no bound, and what runs away is
+ * stopped by its length or as a loop.
  *
  * Promises: white space, lists and nesting are bounded, and strings where the engine can; text may
  * end after any word; a tool that was not offered cannot be called.
@@ -70,9 +71,13 @@ export interface TextForm {
   readonly notFirst?: string;
 }
 
-/** Text of a literal, quoted for a rule. */
+/** Text of a literal, quoted for a rule; a bare control character would end it, or the whole grammar. */
 export function quoted(text: string): string {
-  const escaped = text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t');
+  const escaped = text
+    .replace(/[\\"]/g, '\\$&')
+    .replace(/\n/g, '\\n')
+    .replace(/\t/g, '\\t')
+    .replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return `"${escaped}"`;
 }
 

@@ -49,7 +49,7 @@ export interface ReplyForm {
 
 type Mode = 'start' | 'thinking' | 'bare' | 'text' | 'block' | 'after' | 'done';
 
-/** A reader of replies; with no `tools` to call, nothing is a call, whatever it looks like. */
+/** A reader of replies; where the model may not call, nothing is a call, whatever it looks like. */
 export function createReplyReader(
   tools: readonly ToolSpec[],
   form: ReplyForm,

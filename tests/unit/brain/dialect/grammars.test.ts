@@ -116,14 +116,20 @@ describe.each(cases)('%s (%s): a reply', (family, notation) => {
           lost: { $ref: '#/$defs/%zz' },
           empty: { enum: [] },
           never: { type: 'array', maxItems: 0 },
-          quoted: { enum: ['a"b\\c\nd\te', null, true, 0.5] },
+          quoted: { enum: ['a"b\\c\nd\te', 'f\r\0\x7f\\x', null, true, 0.5] },
           wrong: { type: 7, items: 'x', properties: [], maxLength: -3 },
           nothing: null,
           union: { oneOf: [{ type: 'null' }] },
         },
       },
     };
+    // A line end or a zero as such would end a rule, or the whole grammar.
+    expect(dialect.grammar(asked({ tools: [odd] }), notation)).not.toMatch(/[^\P{Cc}\n]/u);
     const allows = grammarOf(dialect, notation, { tools: [odd] });
+    for (const quoted of ['a"b\\c\nd\te', 'f\r\0\x7f\\x']) {
+      const made = request([user('x'), called(call('odd', { quoted }))], { tools: [odd] });
+      expect(allows(dialect.render(made)[1] ?? '')).toBe(true);
+    }
     const render = dialect.render(request([user('x'), called(call('odd', {}))], { tools: [odd] }));
     expect(allows(render[1] ?? '')).toBe(true);
   });
