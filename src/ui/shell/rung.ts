@@ -23,10 +23,12 @@ export function rungLabel(next: Rung): string {
 export function rungReason(next: Rung, models: readonly ModelView[]): string {
   const found =
     next.kind === 'cloud' ? undefined : models.find(({ row }) => row.id === next.row.id);
-  const missing = found && next.kind !== 'context' && !isStored(found.status);
-  return missing
-    ? `${meaning(next)} ${bytes(sizeOf(found.row))} are downloaded first.`
-    : meaning(next);
+  if (!found || next.kind === 'context' || isStored(found.status)) return meaning(next);
+  if (found.status.kind === 'downloading') {
+    const { received, total } = found.status;
+    return `${meaning(next)} It is on its way: ${bytes(received)} of ${bytes(total)}.`;
+  }
+  return `${meaning(next)} ${bytes(sizeOf(found.row))} are downloaded first.`;
 }
 
 function meaning(next: Rung): string {
