@@ -219,10 +219,12 @@ class Reader {
       if (/^[A-Z]/.test(word)) this.#slips.add('Python words');
       return known;
     }
-    const number = /^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(word)
+    const number = /^-?(?:\d[\d_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(word)
       ? Number(word.replace(/_/g, ''))
       : NaN;
-    if (Number.isFinite(number)) return number;
+    // Of a number for a telephone or a parcel nothing may get lost: `+91…` and long ones stay as written.
+    const exact = !/^-?\d+$/.test(word) || Number.isSafeInteger(number);
+    if (Number.isFinite(number) && exact) return number;
     this.#slips.add('a word without quotes');
     return word;
   }

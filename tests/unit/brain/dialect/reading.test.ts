@@ -141,6 +141,14 @@ describe.each(families)('%s is read', (family) => {
     if (native) expect(['llama3']).toContain(family);
   });
 
+  test.each(['+919876543210', '12345678901234567890'])(
+    'a number that would lose something is read as it was written: %s',
+    (code) => {
+      const text = `{"name": "everything", "arguments": {"count": -3, "weight": 1e3, "code": ${code}}}`;
+      expect(read(family, text)).toMatchObject([{ args: { count: -3, weight: 1000, code } }]);
+    },
+  );
+
   test('two blocks, the first without an end', () => {
     if (family === 'gemma3' || family === 'llama3') return;
     const [open] = DIALECTS[family].markers;
