@@ -89,17 +89,19 @@ async function evaluate(page: Page, model: string, cases: readonly Case[]): Prom
         toolChoice: way === 'picked' ? 'required' : 'auto',
       });
       const { id, category } = one;
-      const exact = isExact(reply.calls, one);
+      const exact = isExact(reply, one);
       rows.push({
         model,
         way,
         category,
         id,
         exact,
-        rightTool: isRightTool(reply.calls, one),
+        rightTool: isRightTool(reply, one),
         reply,
       });
-      console.log(`${model} ${way} ${id}: ${exact ? 'exact' : JSON.stringify(reply.calls)}`);
+      console.log(
+        `${model} ${way} ${id}: ${exact ? 'exact' : (reply.error ?? JSON.stringify(reply.calls))}`,
+      );
     }
   return rows;
 }

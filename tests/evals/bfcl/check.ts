@@ -47,9 +47,15 @@ function fits(
 const right = (call: MadeCall, wanted: { name: string; accepted: Accepted }): boolean =>
   call.name === wanted.name && call.args !== null && fits(call.args, wanted.accepted);
 
-/** Whether the calls are exactly the wanted ones, in any order. */
-export function isExact(calls: readonly MadeCall[], { calls: wanted }: Case): boolean {
-  if (calls.length !== wanted.length) return false;
+/** What came of a question; `error` where the model failed. */
+export interface Outcome {
+  readonly calls: readonly MadeCall[];
+  readonly error?: string;
+}
+
+/** Whether the calls are exactly the wanted ones, in any order. A model that failed has not kept silent. */
+export function isExact({ calls, error }: Outcome, { calls: wanted }: Case): boolean {
+  if (error !== undefined || calls.length !== wanted.length) return false;
   const open = [...calls];
   return wanted.every((one) => {
     const at = open.findIndex((call) => right(call, one));
@@ -60,7 +66,7 @@ export function isExact(calls: readonly MadeCall[], { calls: wanted }: Case): bo
 }
 
 /** Whether the first call is of a tool that was wanted. */
-export function isRightTool(calls: readonly MadeCall[], { calls: wanted }: Case): boolean {
+export function isRightTool({ calls }: Outcome, { calls: wanted }: Case): boolean {
   const [first] = calls;
   return first !== undefined && wanted.some(({ name }) => name === first.name);
 }

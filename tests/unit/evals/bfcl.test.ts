@@ -58,7 +58,7 @@ describe('a call is exact', () => {
     ['with what nobody asked for', { base: 10, height: 3 }, false],
     ['with an object of another shape', { base: 10, at: { y: 2 } }, false],
   ])('%s: %j is %s', (_name, args, exact) => {
-    expect(isExact([{ name: 'area', args }], wants(area))).toBe(exact);
+    expect(isExact({ calls: [{ name: 'area', args }] }, wants(area))).toBe(exact);
   });
 
   test('only with every call that is wanted, in any order, and no more', () => {
@@ -67,11 +67,15 @@ describe('a call is exact', () => {
       { name: 'other', args: { n: 1 } },
       { name: 'area', args: { base: 10 } },
     ];
-    expect(isExact(made, wants(area, other))).toBe(true);
-    expect(isExact(made, wants(area))).toBe(false);
-    expect(isExact(made.slice(1), wants(area, other))).toBe(false);
-    expect(isExact([], wants())).toBe(true);
-    expect(isExact([{ name: 'area', args: null }], wants(area))).toBe(false);
-    expect(isRightTool(made, wants(area))).toBe(false);
+    expect(isExact({ calls: made }, wants(area, other))).toBe(true);
+    expect(isExact({ calls: made }, wants(area))).toBe(false);
+    expect(isExact({ calls: made.slice(1) }, wants(area, other))).toBe(false);
+    expect(isExact({ calls: [] }, wants())).toBe(true);
+    expect(isExact({ calls: [{ name: 'area', args: null }] }, wants(area))).toBe(false);
+    expect(isRightTool({ calls: made }, wants(area))).toBe(false);
+  });
+
+  test('never of a model that failed, not even where no call is wanted', () => {
+    expect(isExact({ calls: [], error: 'The model did not get ready.' }, wants())).toBe(false);
   });
 });
