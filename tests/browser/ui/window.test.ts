@@ -38,7 +38,7 @@ test('the menu shows what the window holds, share by share', async () => {
   await expect.element(sheet).toHaveTextContent("72 % of this model's 2,048 tokens is taken.");
   for (const row of ['Tools 310', 'Earlier turns 400', 'Results of tools 120', 'Free 556'])
     await expect.element(sheet).toHaveTextContent(row);
-  await expect.element(sheet).toHaveTextContent('2 earlier turns do not fit');
+  await expect.element(sheet).toHaveTextContent('2 earlier turns are not shown to it');
 });
 
 test('the receipt of a step says the same in a sentence', async () => {
