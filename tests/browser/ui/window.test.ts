@@ -83,6 +83,19 @@ test('a summary that cannot be made says why', async () => {
   await expect.element(boundary).toHaveTextContent('Download one.');
 });
 
+test('a summary in the making leaves the last answer as it is, and does not have it read again', async () => {
+  const session = turns(USE);
+  const { root } = await showConversation(session);
+  const heard = () => root.querySelector('.visually-hidden[role="status"]')?.textContent;
+  const receipts = () => page.getByRole('button', { name: 'Why and how' }).elements().length;
+  await expect.poll(receipts).toBe(4);
+  session.show({ activity: { kind: 'summarising' } });
+  await expect.poll(heard).toBe('Summarising what was said before');
+  expect(receipts()).toBe(4);
+  session.show({ activity: { kind: 'idle' } });
+  await expect.poll(heard).toBe('');
+});
+
 test('where everything fits there is no mark', async () => {
   await showConversation(turns({ ...USE, dropped: 0 }));
   await expect.element(page.getByText('Answer 4.')).toBeVisible();
