@@ -95,6 +95,20 @@ export async function manifests(): Promise<Manifest[]> {
   return found;
 }
 
+/**
+ * Removes the folders whose model `isStray` names and of which nothing was ever whole: what a killed
+ * page left of a file that was being copied in.
+ */
+export async function removeStrays(isStray: (id: string) => boolean): Promise<void> {
+  const at = await root();
+  const found: string[] = [];
+  for await (const handle of at.values()) {
+    if (handle.kind !== 'directory' || !isStray(decodeURIComponent(handle.name))) continue;
+    if (!(await manifestIn(handle as FileSystemDirectoryHandle))) found.push(handle.name);
+  }
+  for (const name of found) await at.removeEntry(name, { recursive: true });
+}
+
 /** The manifest in a model's folder; null where there is none or it is cut off. */
 export async function manifestIn(at: FileSystemDirectoryHandle): Promise<Manifest | null> {
   const file = await fileIn(at, MANIFEST);

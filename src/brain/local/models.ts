@@ -8,14 +8,15 @@ import type { Brain } from '../brain.ts';
 import type { SamplingSetting } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchRows, keptRows } from './catalogue.ts';
+import { DOWNLOAD_LOCK } from './downloads.ts';
 import { createEngine } from './engines/engines.ts';
 import type { Figures } from './figures.ts';
-import { manifests } from './files.ts';
+import { manifests, removeStrays } from './files.ts';
 import type { Phone } from './fit.ts';
 import { createLife } from './life.ts';
-import { createOwnList } from './own-list.ts';
+import { createOwnList, OWN } from './own-list.ts';
 import { deviceName, phoneNow, readPhone } from './phone.ts';
-import { createTransfers, type Entry } from './transfers.ts';
+import { createTransfers, isHeld, type Entry } from './transfers.ts';
 import type { CatalogueRow, Models, ModelStatus, ModelView, Setback } from './types.ts';
 
 export interface ModelsDeps {
@@ -44,6 +45,8 @@ export function createModels(deps: ModelsDeps): Models {
   /** When the list beside the app was last looked for in vain; null where it was found. */
   let missedAt: number | null = null;
   const own = createOwnList(store.settings);
+  /** Files that the person gave, by model id: as long as the page lives, storing can be tried again. */
+  const given = new Map<string, File>();
   /** Sampling that the person chose, by model id; models that are not to think. */
   let chosen: Readonly<Record<string, SamplingSetting>> = {};
   let unthinking: ReadonlySet<string> = new Set();
@@ -157,6 +160,14 @@ export function createModels(deps: ModelsDeps): Models {
     // The first time there is nothing to show before the list has come.
     if (kept.length === 0) await fetched;
     await transfers.takeUp(rowsNow());
+    await tidy().catch(() => undefined);
+  }
+
+  /** What was being copied from a file when an earlier page was killed cannot go on. */
+  async function tidy(): Promise<void> {
+    if (await isHeld(DOWNLOAD_LOCK)) return;
+    const known = new Set(rowsNow().map(({ id }) => id));
+    await removeStrays((id) => id.startsWith(OWN) && !known.has(id));
   }
 
   const started = start();
@@ -186,6 +197,12 @@ export function createModels(deps: ModelsDeps): Models {
     const beside = [...entries.values()].some(({ row }) => row.beside);
     const rows = await fetchList();
     if (rows && rows.length > 0 && !beside) await take(await whole(rows));
+  }
+
+  /** The row's file where the person gave it: then it is not fetched. */
+  function localOf({ id, files: [wanted] }: CatalogueRow): Readonly<Record<string, Blob>> {
+    const file = given.get(id);
+    return file && wanted ? { [wanted.path]: file } : {};
   }
 
   function rowsNow(): CatalogueRow[] {
@@ -262,7 +279,7 @@ export function createModels(deps: ModelsDeps): Models {
       if (!entry || phone.noStorage !== undefined) return;
       // To ask for it again is to try it again.
       await life.forgive(entry.row);
-      await transfers.download(entry.row);
+      await transfers.download(entry.row, localOf(entry.row));
     },
 
     resume: (id) => self.download(id),
@@ -311,6 +328,7 @@ export function createModels(deps: ModelsDeps): Models {
       await transfers.remove(entry.row);
       if (entry.row.own === undefined) return;
       await own.remove(id);
+      given.delete(id);
       entries.delete(id);
       changed();
     },
@@ -325,8 +343,9 @@ export function createModels(deps: ModelsDeps): Models {
       await started;
       if (!file) await own.add(row);
       if (!entries.has(row.id)) set(await look(row));
-      const [wanted] = row.files;
-      if (file && wanted) await transfers.download(row, { [wanted.path]: file });
+      if (!file) return;
+      given.set(row.id, file);
+      await transfers.download(row, localOf(row));
     },
 
     async figures(id) {

@@ -6,6 +6,9 @@ import type { SettingsTable } from '../../store/store.ts';
 import { toRow } from './catalogue.ts';
 import type { CatalogueRow } from './types.ts';
 
+/** What the ids of all such rows begin with. */
+export const OWN = 'own-';
+
 export interface OwnList {
   rows(): Promise<CatalogueRow[]>;
   add(row: CatalogueRow): Promise<void>;

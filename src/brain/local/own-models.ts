@@ -5,6 +5,7 @@
 import { kvBytesPerToken } from './catalogue-rows.ts';
 import { inWords } from './download-faults.ts';
 import type { GgufHeader } from './gguf-header.ts';
+import { OWN } from './own-list.ts';
 import { CONFIG, PACKAGE } from './resolve.ts';
 import type { CatalogueRow, Family } from './types.ts';
 
@@ -142,7 +143,7 @@ async function ownId(name: string, from: string, engine: CatalogueRow['engine'])
     .replace(/[^\w.]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 40);
-  return `own-${slug || 'model'}-${hex}.${engine}`;
+  return `${OWN}${slug || 'model'}-${hex}.${engine}`;
 }
 
 /** The page of a repository on a hub, or the folder. */

@@ -2,7 +2,7 @@
 import { commands } from 'vitest/browser';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BrainEvent, BrainRequest } from '../../../src/brain/brain.ts';
-import { manifests, removeFiles } from '../../../src/brain/local/files.ts';
+import { folder, makeFolder, manifests, removeFiles } from '../../../src/brain/local/files.ts';
 import { createModels } from '../../../src/brain/local/models.ts';
 import type { CatalogueRow, Models, ModelView, OwnSource } from '../../../src/brain/local/types.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -129,6 +129,18 @@ test('a GGUF from a file is stored without a network, stays, and is taken away w
   await next.remove(row.id);
   expect(await next.list()).toEqual([]);
   expect(await open().list()).toEqual([]);
+});
+
+test('of a file whose copying a killed page left behind, nothing stays', async () => {
+  const stray = await makeFolder('own-left-behind-12345678.wllama');
+  const part = await (await stray.getFileHandle('a.gguf.part', { create: true })).createWritable();
+  await part.write('half of it');
+  await part.close();
+  await makeFolder('gemma3-270m-tools.wllama');
+  await open().list();
+  expect(await folder('own-left-behind-12345678.wllama')).toBeNull();
+  // What can go on is left alone.
+  expect(await folder('gemma3-270m-tools.wllama')).not.toBeNull();
 });
 
 test('a model packed by MLC runs with a library from elsewhere', async () => {
