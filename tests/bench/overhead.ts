@@ -18,7 +18,7 @@ const MODELS = path.join(WORK, 'models');
 const ROUNDS = 5;
 
 async function layOutModels(): Promise<void> {
-  const from = path.resolve('tests/models/tiny-gemma');
+  const from = path.resolve('models/tiny-gemma/webllm');
   await mkdir(path.join(MODELS, 'tiny-gemma'), { recursive: true });
   await mkdir(path.join(MODELS, 'random'), { recursive: true });
   for (const file of await readdir(from))

@@ -24,8 +24,8 @@ const WORDS = 'Tell me a story about a small fox.';
 /** A folder of models: one of Gemma's shape on WebGPU with two windows, and the same on the processor. */
 async function makeModels(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'deft-models-'));
-  await cp('tests/models/tiny-gemma', path.join(folder, 'webllm'), { recursive: true });
-  await cp('tests/models/tiny-gemma/NOTICE', path.join(folder, 'gguf/NOTICE'));
+  await cp('models/tiny-gemma/webllm', path.join(folder, 'webllm'), { recursive: true });
+  await cp('models/tiny-gemma/webllm/NOTICE', path.join(folder, 'gguf/NOTICE'));
   await writeFile(path.join(folder, 'gguf/random.gguf'), randomGemma3());
   const fileOf = async (inside: string, name: string): Promise<object> => {
     const at = path.join(folder, inside, name);

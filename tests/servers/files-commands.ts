@@ -6,17 +6,13 @@ import type { BrowserCommand } from 'vitest/node';
 import { randomGemma3 } from '../models/gguf.ts';
 import { startFiles, type FilesServer } from './files.ts';
 
-const FOLDERS = {
-  tests: path.resolve('tests/models'),
-  models: path.resolve('models'),
-};
+const FOLDERS = { models: path.resolve('models') };
 
 const servers = new Map<string, FilesServer>();
 const made = new Map<string, Uint8Array>();
 
 /**
- * Serves `tests/models` under `/tests/`, `models` under `/models/`, and `/made/random.gguf`, a model of
- * random weights; gives the address.
+ * Serves `models` under `/models/`, and `/made/random.gguf`, a model of random weights; gives the address.
  */
 const startFileServer: BrowserCommand<[port?: number]> = async (_context, port) => {
   made.set('/made/random.gguf', randomGemma3());

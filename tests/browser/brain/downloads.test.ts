@@ -77,7 +77,7 @@ describe('a download', () => {
     const shard = webllmEntry(webllm, 'params_shard_0.bin');
     expect(shard).toEqual({
       scope: 'webllm/model',
-      url: `${server}tests/tiny-gemma/resolve/main/params_shard_0.bin`,
+      url: `${server}models/tiny-gemma/webllm/resolve/main/params_shard_0.bin`,
     });
     const kept = await (await caches.open(shard.scope)).match(shard.url);
     expect((await kept!.arrayBuffer()).byteLength).toBe(webllm.files.at(-1)!.bytes);
@@ -132,13 +132,13 @@ describe('a repository whose row does not name its files', () => {
     for (const [path, text] of Object.entries(texts))
       if (text !== null) await commands.makeFile(`/made/${name}/${path}`, text);
     for (const path of ['tokenizer.json', 'params_shard_0.bin'])
-      await commands.copyFile(`/tests/tiny-gemma/${path}`, `/made/${name}/${path}`);
+      await commands.copyFile(`/models/tiny-gemma/webllm/${path}`, `/made/${name}/${path}`);
     return {
       ...webllm,
       id: `${name}.webllm`,
       base: base(name),
       files: [],
-      library: `${server}tests/tiny-gemma/tiny-gemma3-q0f32-webgpu.wasm`,
+      library: `${server}models/tiny-gemma/webllm/tiny-gemma3-q0f32-webgpu.wasm`,
       approxBytes: 5_000_000,
     };
   }
@@ -244,7 +244,7 @@ describe('a check of stored files', () => {
       const before = (await commands.fileRequests(server)).length;
       await get(webllm);
       expect((await commands.fileRequests(server)).slice(before)).toEqual([
-        '/tests/tiny-gemma/params_shard_0.bin',
+        '/models/tiny-gemma/webllm/params_shard_0.bin',
       ]);
       expect(await check(webllm, never())).toEqual([]);
     },

@@ -29,7 +29,7 @@ const REQUEST: BrainRequest = {
 };
 const LONG: BrainRequest = {
   ...REQUEST,
-  messages: [{ role: 'user', text: 'What is it? '.repeat(150) }],
+  messages: [{ role: 'user', text: 'What is it? '.repeat(110) }],
 };
 
 interface Phone {

@@ -26,8 +26,8 @@ const TOOLS: readonly ToolSpec[] = [
   },
 ];
 
-// Neither model knows our dialect, one not even a language: all that holds them is the grammar, in
-// the notation of each engine.
+// One model knows the demo's tools alone, the other not even a language: what holds them is the grammar,
+// in the notation of each engine.
 describe.each([
   ['WebLLM', tinyGemma],
   ['wllama', randomGguf],

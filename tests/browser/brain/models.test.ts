@@ -357,7 +357,7 @@ describe('what is stored', () => {
     expect(await models.check(TINY)).toEqual(['params_shard_0.bin']);
     await expect.poll(() => kind(models, TINY)).toBe('ready');
     expect((await commands.fileRequests(server)).slice(before)).toEqual([
-      '/tests/tiny-gemma/params_shard_0.bin',
+      '/models/tiny-gemma/webllm/params_shard_0.bin',
     ]);
   });
 
@@ -519,7 +519,7 @@ describe('the brain of a stored model', () => {
     const before = (await commands.fileRequests(server)).length;
     await models.download(TINY);
     const asked = (await commands.fileRequests(server)).slice(before);
-    expect(asked).toEqual(['/tests/tiny-gemma/tokenizer.json']);
+    expect(asked).toEqual(['/models/tiny-gemma/webllm/tokenizer.json']);
     expect(await kind(models, TINY)).toBe('ready');
   });
 

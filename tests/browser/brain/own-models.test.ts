@@ -147,9 +147,9 @@ test('a model packed by MLC runs with a library from elsewhere', async () => {
   const models = open();
   const row = await inspected(models, {
     kind: 'webllm',
-    url: `${server}tests/tiny-gemma`,
+    url: `${server}models/tiny-gemma/webllm`,
     // No fault: only another address for the same file.
-    library: `${server}fault/none/-/tests/tiny-gemma/tiny-gemma3-q0f32-webgpu.wasm`,
+    library: `${server}fault/none/-/models/tiny-gemma/webllm/tiny-gemma3-q0f32-webgpu.wasm`,
   });
   await models.add({ ...row, overrides: { prefill_chunk_size: 128 } });
   await models.download(row.id);

@@ -42,7 +42,7 @@ async function row(
 /** tiny-gemma on WebLLM; `server` is the file server's address. */
 export const tinyGemma = (server: string): Promise<CatalogueRow> =>
   row(
-    `${server}tests/tiny-gemma/`,
+    `${server}models/tiny-gemma/webllm/`,
     [
       'mlc-chat-config.json',
       'tiny-gemma3-q0f32-webgpu.wasm',

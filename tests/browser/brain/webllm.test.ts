@@ -1,5 +1,7 @@
 import { commands } from 'vitest/browser';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ToolSpec } from '../../../src/brain/brain.ts';
+import { gemma3 } from '../../../src/brain/local/dialect/gemma3.ts';
 import { download } from '../../../src/brain/local/downloads.ts';
 import { createWorkerEngine, type HostedEngine } from '../../../src/brain/local/engines/client.ts';
 import { checkGpu } from '../../../src/brain/local/engines/gpu.ts';
@@ -12,9 +14,30 @@ import { ask, chat, never, read, tinyGemma } from './rows.ts';
 import lostDeviceUrl from './workers/lost-device.worker.ts?worker&url';
 import noAdapterUrl from './workers/no-adapter.worker.ts?worker&url';
 
+/** As the demo server has it. */
+const GET_WEATHER: ToolSpec = {
+  name: 'get_weather',
+  description: 'Get the weather forecast of a city for a day.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      city: { type: 'string', description: 'Name of the city.' },
+      date: { type: 'string', description: 'Day, as YYYY-MM-DD.' },
+    },
+    required: ['city', 'date'],
+  },
+};
+
 const STORY = ask(chat(['Tell me a story.']));
-const WEATHER = ask(chat(['What is the weather in Mumbai?']));
-const CALL = '<tool_call>{"name":"get_weather","arguments":{"city":"Mumbai"}}</tool_call>';
+const WEATHER = ask(
+  gemma3.render({
+    now: 'Sunday 2026-11-29 14:05, Asia/Kolkata',
+    messages: [{ role: 'user', text: 'What is the weather in Mumbai tomorrow?' }],
+    tools: [GET_WEATHER],
+    toolChoice: 'auto',
+  }),
+);
+const CALL = '```tool_code\nget_weather(city="Mumbai", date="tomorrow")\n```';
 
 let server: string;
 let row: CatalogueRow;

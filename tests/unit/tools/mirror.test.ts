@@ -23,7 +23,7 @@ async function made() {
 }
 
 test('plain folders become rows, each file with its size and hash', async () => {
-  await cp('tests/models/tiny-gemma', path.join(root, 'mlc/tiny'), { recursive: true });
+  await cp('models/tiny-gemma/webllm', path.join(root, 'mlc/tiny'), { recursive: true });
   await mkdir(path.join(root, 'my models'));
   const gguf = randomGemma3();
   await writeFile(path.join(root, 'my models/random.gguf'), gguf);
@@ -77,7 +77,7 @@ test('a model that the app knows is the same model, from here', async () => {
 
 test('a folder with rows.json is taken by its word, and held to it', async () => {
   const folder = path.join(root, 'told');
-  await cp('tests/models/tiny-gemma', folder, { recursive: true });
+  await cp('models/tiny-gemma/webllm', folder, { recursive: true });
   await made();
   const [row] = JSON.parse(await readFile(path.join(root, 'index.json'), 'utf8')) as [object];
   await writeFile(path.join(folder, 'rows.json'), JSON.stringify([{ ...row, label: 'As told' }]));
@@ -95,9 +95,9 @@ test('what cannot be used is named with the reason, and the rest is listed all t
   await writeFile(path.join(root, 'good.gguf'), randomGemma3());
   await writeFile(path.join(root, 'page.gguf'), '<!doctype html><title>Sign in</title>');
   await writeFile(path.join(root, 'short.gguf'), randomGemma3().subarray(0, 1_000_000));
-  await cp('tests/models/tiny-gemma', path.join(root, 'bare'), { recursive: true });
+  await cp('models/tiny-gemma/webllm', path.join(root, 'bare'), { recursive: true });
   await rm(path.join(root, 'bare/tiny-gemma3-q0f32-webgpu.wasm'));
-  await cp('tests/models/tiny-gemma', path.join(root, 'cut'), { recursive: true });
+  await cp('models/tiny-gemma/webllm', path.join(root, 'cut'), { recursive: true });
   await writeFile(path.join(root, 'cut/params_shard_0.bin'), 'short');
 
   const { whole, rows } = await made();

@@ -30,6 +30,9 @@ export interface Draw {
 /** One in so many wordings is kept for the test. */
 const HELD_OUT = 10;
 
+/** Said on the app's own first screen: never kept for the test. */
+const OWN = new Set(['how much room and battery does this phone have left?']);
+
 /** FNV-1a, 32 bits. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
@@ -42,7 +45,7 @@ function hash(text: string): number {
 export function wording({ chance, heldOut }: Draw, make: (chance: Chance) => string): string {
   let text = make(chance);
   for (let tries = 0; tries < 200; tries += 1) {
-    if ((hash(text) % HELD_OUT === 0) === heldOut) break;
+    if ((hash(text) % HELD_OUT === 0 && !OWN.has(text)) === heldOut) break;
     text = make(chance);
   }
   return text;

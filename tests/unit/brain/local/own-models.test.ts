@@ -60,7 +60,7 @@ const asFile = (bytes: Uint8Array<ArrayBuffer>, name = 'my model.gguf'): OwnSour
 const made = new Map<string, Uint8Array>();
 let server: FilesServer;
 beforeAll(async () => {
-  server = await startFiles({ folders: { tests: 'tests/models' }, made });
+  server = await startFiles({ folders: { models: 'models' }, made });
   made.set('/made/random.gguf', randomGemma3());
   made.set('/made/llama.gguf', gguf());
 });
@@ -204,8 +204,8 @@ describe('a GGUF file on this phone', () => {
 describe('a model packed by MLC', () => {
   const source = (change: Partial<Extract<OwnSource, { kind: 'webllm' }>> = {}): OwnSource => ({
     kind: 'webllm',
-    url: at('/tests/tiny-gemma/'),
-    library: at('/tests/tiny-gemma/tiny-gemma3-q0f32-webgpu.wasm'),
+    url: at('/models/tiny-gemma/webllm/'),
+    library: at('/models/tiny-gemma/webllm/tiny-gemma3-q0f32-webgpu.wasm'),
     ...change,
   });
 
@@ -216,9 +216,9 @@ describe('a model packed by MLC', () => {
       row: {
         engine: 'webllm',
         family: 'gemma3',
-        label: 'tiny-gemma',
-        base: at('/tests/tiny-gemma/'),
-        library: at('/tests/tiny-gemma/tiny-gemma3-q0f32-webgpu.wasm'),
+        label: 'webllm',
+        base: at('/models/tiny-gemma/webllm/'),
+        library: at('/models/tiny-gemma/webllm/tiny-gemma3-q0f32-webgpu.wasm'),
         quantisation: 'q0f32',
         features: [],
         contextTokens: 2048,
@@ -230,9 +230,9 @@ describe('a model packed by MLC', () => {
 
   test('is refused where there is none, or the library is none', async () => {
     expect(await refusal(source({ url: at('/made/') }))).toMatch(/no model packed by MLC/);
-    expect(await refusal(source({ library: at('/tests/tiny-gemma/tokenizer.json') }))).toMatch(
-      /not one of a WebAssembly file/,
-    );
+    expect(
+      await refusal(source({ library: at('/models/tiny-gemma/webllm/tokenizer.json') })),
+    ).toMatch(/not one of a WebAssembly file/);
     expect(await refusal(source({ library: 'http://host.example/x.wasm' }))).toMatch(/https only/);
     made.set('/odd/mlc-chat-config.json', Buffer.from('{"model_type":1}'));
     made.set(
@@ -260,7 +260,7 @@ describe('a model packed by MLC', () => {
 });
 
 function readShard(): { size: number } {
-  return { size: readFileSync('tests/models/tiny-gemma/params_shard_0.bin').length };
+  return { size: readFileSync('models/tiny-gemma/webllm/params_shard_0.bin').length };
 }
 
 describe('whose language a model speaks', () => {
