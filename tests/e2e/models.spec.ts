@@ -77,7 +77,7 @@ test('a model of one’s own is looked at, refused where it is none, stored, use
   await expect(sheet).toBeHidden();
 
   const card = await addOwnModel(page);
-  await card.getByRole('button', { name: 'Use' }).click();
+  // The first model on a phone is the one in use.
   await expect(card.getByText('In use')).toBeVisible();
   await card.getByText('Sampling', { exact: true }).click();
   await card.getByLabel('Temperature').fill('0.7');
