@@ -4,7 +4,7 @@
  * mended, and the call says so.
  */
 import type { ToolSpec } from '../../brain.ts';
-import { readArguments, readValues, type Slip } from './literal.ts';
+import { readArguments, readValues, type Arguments, type Slip } from './literal.ts';
 import { parametersOf } from './signature.ts';
 import type { ReplyEvent } from './dialect.ts';
 
@@ -63,9 +63,8 @@ export function readCalls(
     const inside = text.slice(braces[0].length);
     return read('braces', [readBraces(braces[1], inside, whole, tools, cut)]);
   }
-  const python = /^([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/u.exec(text);
-  if (python?.[1])
-    return read('python', [readPython(python[1], text, python[0].length, whole, tools, cut)]);
+  const python = readPythons(text, whole, tools, cut);
+  if (python.length > 0) return read('python', python);
   const word = /^(?:call:)?([^\s(={]{1,64})/.exec(text)?.[1] ?? '';
   return [{ type: 'call', name: toolName(word, tools).name, args: null, raw: whole }];
 }
@@ -80,16 +79,34 @@ function unwrap(text: string): string {
 const slipsOf = (slips: ReadonlySet<Slip>, notation: CallNotation): Slip[] =>
   [...slips].filter((slip) => !NATIVE[notation].has(slip));
 
+/** `f(x)`, or several on one line: none of them may get lost. Empty where the text begins with no call. */
+function readPythons(text: string, raw: string, tools: readonly ToolSpec[], cut: boolean): Call[] {
+  const calls: Call[] = [];
+  let rest: string | undefined = text;
+  while (rest !== undefined) {
+    const begin: RegExpExecArray | null = /^([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/u.exec(rest);
+    if (!begin?.[1]) break;
+    const read = readArguments(rest, begin[0].length - 1);
+    const behind = read ? rest.slice(read.end) : '';
+    const between = /^\s*[;,]\s*(?=\S)/.exec(behind)?.[0];
+    const more: string | undefined =
+      between === undefined ? undefined : behind.slice(between.length);
+    const only = calls.length === 0 && more === undefined;
+    const own = only ? raw : rest.slice(0, read?.end).trim();
+    calls.push(readPython(begin[1], read, own, tools, cut));
+    rest = more;
+  }
+  return calls.length > 1 ? calls.map((call) => mend(call, ['calls on one line'])) : calls;
+}
+
 function readPython(
   written: string,
-  text: string,
-  bracket: number,
+  read: Arguments | null,
   raw: string,
   tools: readonly ToolSpec[],
   cut: boolean,
 ): Call {
   const { name, slips } = toolName(written, tools);
-  const read = readArguments(text, bracket - 1);
   const whole = read !== null && (read.closed || !cut);
   const tool = tools.find((candidate) => candidate.name === name);
   const found = whole ? byName(read.list, tool) : null;

@@ -149,6 +149,16 @@ describe.each(families)('%s is read', (family) => {
     },
   );
 
+  test.each(['; ', ', ', ';'])('every call of a line, with %j between them', (between) => {
+    const once = 'get_weather(city="Goa", date="tomorrow")';
+    const text = `\`\`\`tool_code\n${once}${between}${once.replace('Goa', 'Pune')}; now()\n\`\`\``;
+    expect(read(family, text)).toMatchObject([
+      { args: GOA, raw: once },
+      { args: { ...GOA, city: 'Pune' } },
+      { name: 'now', args: {} },
+    ]);
+  });
+
   test('two blocks, the first without an end', () => {
     if (family === 'gemma3' || family === 'llama3') return;
     const [open] = DIALECTS[family].markers;
