@@ -177,6 +177,8 @@ export async function allow(page: Page, timeout = 15_000): Promise<void> {
   await expect(sheet).toBeVisible({ timeout });
   const button = sheet.getByRole('button', { name: 'Allow once' });
   await expect(async () => {
+    // On a busy machine an earlier click may have been taken late.
+    if (await sheet.isHidden()) return;
     await button.click({ timeout: 1_000 });
     await expect(sheet).toBeHidden({ timeout: 1_000 });
   }).toPass({ timeout: 15_000 });
