@@ -82,19 +82,17 @@ const slipsOf = (slips: ReadonlySet<Slip>, notation: CallNotation): Slip[] =>
 /** `f(x)`, or several on one line: none of them may get lost. Empty where the text begins with no call. */
 function readPythons(text: string, raw: string, tools: readonly ToolSpec[], cut: boolean): Call[] {
   const calls: Call[] = [];
-  let rest: string | undefined = text;
-  while (rest !== undefined) {
-    const begin: RegExpExecArray | null = /^([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/u.exec(rest);
+  for (let rest = text; ;) {
+    const begin = /^([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/u.exec(rest);
     if (!begin?.[1]) break;
     const read = readArguments(rest, begin[0].length - 1);
     const behind = read ? rest.slice(read.end) : '';
     const between = /^\s*[;,]\s*(?=\S)/.exec(behind)?.[0];
-    const more: string | undefined =
-      between === undefined ? undefined : behind.slice(between.length);
-    const only = calls.length === 0 && more === undefined;
+    const only = calls.length === 0 && between === undefined;
     const own = only ? raw : rest.slice(0, read?.end).trim();
     calls.push(readPython(begin[1], read, own, tools, cut));
-    rest = more;
+    if (between === undefined) break;
+    rest = behind.slice(between.length);
   }
   return calls.length > 1 ? calls.map((call) => mend(call, ['calls on one line'])) : calls;
 }
