@@ -14,21 +14,22 @@ const base64 = (text: string): string => {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 };
 
-/** A secret as it stands in text, JSON, an address and basic authorization. */
+/** A secret as it stands in text, JSON, an address, a form and basic authorization. */
 function formsOf(secret: string): string[] {
   const encoded = base64(secret);
   return [
     secret,
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret),
+    new URLSearchParams({ v: secret }).toString().slice(2),
     encoded,
     encoded.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''),
   ];
 }
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // PEM blocks.
-  [/-----BEGIN [A-Z ]{1,40}-----[^-]*-----END [A-Z ]{1,40}-----/g, STRUCK],
+  // PEM blocks, those with headers and those that are cut off too.
+  [/-----BEGIN [A-Z ]{1,40}-----[^]*?(?:-----END [A-Z ]{1,40}-----|$)/g, STRUCK],
   // User and password in an address.
   [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"']{1,200}:[^\s/@"']{1,500}@/gi, `$1${STRUCK}@`],
   // Authorization schemes (RFC 9110, 11.4); a word after them is none, a digit or length tells.

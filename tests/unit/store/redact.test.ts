@@ -20,6 +20,11 @@ describe('redact', () => {
     ['ghp_0123456789abcdefghijABCDEFGHIJ', '0123456789abcdef'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl', 'eyJzdWIi'],
     ['-----BEGIN PRIVATE KEY-----\nMIIEabc\n-----END PRIVATE KEY-----', 'MIIEabc'],
+    [
+      '-----BEGIN RSA PRIVATE KEY-----\nDEK-Info: AES-128-CBC,0\n\nMIIEabc\n-----END RSA PRIVATE KEY-----',
+      'MIIEabc',
+    ],
+    ['-----BEGIN PRIVATE KEY-----\nMIIEabc', 'MIIEabc'],
   ])('strikes what looks like a secret: %s', (text, secret) => {
     const struck = redact(text);
     expect(struck).not.toContain(secret);
@@ -40,12 +45,13 @@ describe('redact', () => {
   });
 
   test('strikes a known secret in every form in which it travels', () => {
-    const secret = 'pä"ss wörd/+';
+    const secret = 'pä"ss wörd/+~';
     const bytes = new TextEncoder().encode(secret);
     const forms = [
       secret,
       JSON.stringify({ a: secret }),
       `https://x.test/?q=${encodeURIComponent(secret)}`,
+      new URLSearchParams({ q: secret }).toString(),
       `Basic ${Buffer.from(bytes).toString('base64')}`,
       Buffer.from(bytes).toString('base64url'),
     ];
