@@ -153,9 +153,9 @@ export function createModels(deps: ModelsDeps): Models {
     await life.start(phone.gpu.usable ? phone.gpu.device : '');
     const kept = await keptRows(index);
     // Where the new list cannot be had or taken, the one that was kept stays.
-    const fetched = fetchList().then(async (rows) =>
-      rows ? take(await whole(rows)).catch(() => undefined) : undefined,
-    );
+    const fetched = fetchList()
+      .then(async (rows) => rows && take(await whole(rows)))
+      .catch(() => undefined);
     await take(await whole(kept));
     // The first time there is nothing to show before the list has come.
     if (kept.length === 0) await fetched;

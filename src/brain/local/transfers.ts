@@ -62,6 +62,7 @@ const LARGE = 10e6;
 
 const NO_NETWORK = 'There is no network. It goes on by itself when the network is back.';
 const ELSEWHERE = 'Deft is fetching it in another tab.';
+const BEGINS_AGAIN = 'The file that was under way begins again; those that were whole stay.';
 const STOPPED = 'You stopped it in the notification of the browser.';
 const COSTS = 'It stopped when Deft was closed. This connection may cost, so it waits for you.';
 
@@ -82,6 +83,8 @@ export function createTransfers(deps: TransfersDeps): Transfers {
   const downloads = new Map<string, Running>();
   /** Failures that could not be noted, for want of room. */
   const unnoted = new Map<string, ModelRecord>();
+  /** Rows whose files the browser fetches for us: it hands over whole files only. */
+  const inBackground = new Set<string>();
   /** Rows whose download waits for the network. */
   const waiting = new Map<string, CatalogueRow>();
 
@@ -142,16 +145,22 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     await download(row, {
       signal,
       local,
-      onProgress: (progress) =>
+      onProgress(progress) {
+        if (progress.background) inBackground.add(row.id);
+        else inBackground.delete(row.id);
         deps.show({
           row,
           kept: { kind: 'downloading', ...progress },
           stored: progress.received,
           offline: false,
-        }),
+        });
+      },
     });
     await keepEngine(row.engine);
     await write(row, 'ready');
+    // The first model on a phone is the one in use, whoever or whatever finished its download.
+    if ((await store.settings.get()).phoneModel === null)
+      await store.settings.set({ phoneModel: row.id });
   }
 
   async function run(
@@ -164,7 +173,8 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     } catch (error) {
       const ended = stop.signal.aborted ? (stop.signal.reason as Ending) : null;
       if (ended === 'cancel') await clear(row);
-      else if (ended === 'pause') await write(row, 'paused');
+      else if (ended === 'pause')
+        await write(row, 'paused', inBackground.delete(row.id) ? { error: BEGINS_AGAIN } : {});
       else if (error instanceof StoppedOutside) await write(row, 'paused', { error: STOPPED });
       else if (error instanceof DownloadError && error.fault.kind === 'offline')
         waiting.set(row.id, row);

@@ -1,6 +1,11 @@
 /** What the screens reckon about a model: its size, the room for it, and how it is fetched. */
-import type { App } from '../../app.ts';
-import type { CatalogueRow, EngineName, Fit, ModelStatus, ModelView } from '../../brain/local/types.ts';
+import type {
+  CatalogueRow,
+  EngineName,
+  Fit,
+  ModelStatus,
+  ModelView,
+} from '../../brain/local/types.ts';
 
 /** Left free beside a model, in bytes, so that conversations always fit. */
 const RESERVE = 64_000_000;
@@ -61,14 +66,3 @@ export const ENGINES: Readonly<Record<EngineName, string>> = {
   webllm: 'graphics chip (WebGPU)',
   wllama: 'processor (WebAssembly)',
 };
-
-/**
- * Fetches a model; the first one on the phone becomes the one in use. Resolves when the download has ended, well or not.
- */
-export async function getModel(app: App, id: string): Promise<void> {
-  await app.models.download(id);
-  const { phoneModel } = await app.settings.get();
-  if (phoneModel !== null) return;
-  const model = (await app.models.list()).find(({ row }) => row.id === id);
-  if (model && isStored(model.status)) await app.settings.set({ phoneModel: id });
-}

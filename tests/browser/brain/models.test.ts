@@ -164,6 +164,20 @@ describe('a download', () => {
     expect((await next.brain(TINY))?.describe()).toMatchObject({ place: 'phone', model: TINY });
   });
 
+  test('of the first model makes it the one in use; a later one changes no choice', async () => {
+    const models = open();
+    await models.download(RANDOM);
+    expect((await store.settings.get()).phoneModel).toBe(RANDOM);
+    await models.download(TINY);
+    expect((await store.settings.get()).phoneModel).toBe(RANDOM);
+  });
+
+  test('that fails chooses nothing', async () => {
+    await list((row) => (row.id === RANDOM ? { folder: '../fault/html/random.gguf/made/' } : {}));
+    await open().download(RANDOM);
+    expect((await store.settings.get()).phoneModel).toBeNull();
+  });
+
   test('asked for twice is one download', async () => {
     const models = open();
     const before = (await commands.fileRequests(server)).length;
@@ -202,6 +216,7 @@ describe('a download', () => {
 
   /** Starts it, and resolves when a part of it is here. */
   async function begin(models: Models): Promise<{ done: Promise<void> }> {
+    await expect.poll(async () => (await view(models, RANDOM)).row.base).toMatch(/stall/);
     const done = models.download(RANDOM);
     await expect
       .poll(async () => {

@@ -1,7 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
-import type { App } from '../../../../src/app.ts';
+import { describe, expect, it } from 'vitest';
 import type { ModelView } from '../../../../src/brain/local/types.ts';
-import { getModel, grouped, room, sizeOf } from '../../../../src/ui/screens/models.ts';
+import { grouped, room, sizeOf } from '../../../../src/ui/screens/models.ts';
 
 const view = (status: ModelView['status'], stored = 0): ModelView =>
   ({
@@ -9,15 +8,6 @@ const view = (status: ModelView['status'], stored = 0): ModelView =>
     status,
     stored,
   }) as unknown as ModelView;
-
-function appWith(status: ModelView['status'], phoneModel: string | null) {
-  const set = vi.fn(async () => undefined);
-  const app = {
-    models: { download: async () => undefined, list: async () => [view(status)] },
-    settings: { get: async () => ({ phoneModel }), set },
-  } as unknown as App;
-  return { app, set };
-}
 
 describe('the list of models', () => {
   const model = (
@@ -60,22 +50,5 @@ describe('room for a model', () => {
     });
     expect(room(view({ kind: 'absent' }), { used: 100e6, quota: 450e6 }).enough).toBe(false);
     expect(room(view({ kind: 'absent' }, 200e6), { used: 300e6, quota: 500e6 }).enough).toBe(true);
-  });
-});
-
-describe('getting a model', () => {
-  it('makes the first one on the phone the one in use', async () => {
-    const { app, set } = appWith({ kind: 'ready' }, null);
-    await getModel(app, 'm');
-    expect(set).toHaveBeenCalledWith({ phoneModel: 'm' });
-  });
-
-  it('changes no choice that was made, and chooses nothing that failed', async () => {
-    const other = appWith({ kind: 'ready' }, 'other');
-    await getModel(other.app, 'm');
-    expect(other.set).not.toHaveBeenCalled();
-    const failed = appWith({ kind: 'failed', message: 'm', advice: 'a' }, null);
-    await getModel(failed.app, 'm');
-    expect(failed.set).not.toHaveBeenCalled();
   });
 });
