@@ -87,6 +87,14 @@ function answered(parts: readonly Part[]): boolean {
   );
 }
 
+/** True where the newest step came to its greatest length before its first word: it would do so again. */
+function thoughtTooLong(parts: readonly Part[]): boolean {
+  const last = parts.findLast((part) => part.kind === 'step');
+  if (last?.end !== 'length') return false;
+  const own = parts.filter((part) => part.step === last.step);
+  return !own.some(({ kind }) => kind === 'text' || kind === 'call' || kind === 'badcall');
+}
+
 async function pause(run: Run, notice: Omit<NoticePart, 'kind' | 'step'>): Promise<TurnEnd> {
   const { journal } = run.ports;
   const step = nextStep(journal.parts()) - 1;
@@ -185,6 +193,7 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
         inputSchema: tool.inputSchema,
       })),
       toolChoice: 'auto',
+      ...(thoughtTooLong(ports.journal.parts()) ? { think: false } : {}),
       maxTokens: answerTokens(info.contextTokens),
     },
   });

@@ -58,6 +58,8 @@ export async function summarise(
       messages: [{ role: 'user', text: `${ASK}\n\n${said}` }],
       tools: [],
       toolChoice: 'none',
+      // Thoughts would take the room that the summary has.
+      think: false,
       maxTokens,
     },
     signal,

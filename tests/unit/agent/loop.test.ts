@@ -303,6 +303,15 @@ describe('a limit', () => {
     expect(await runTurn(inputOf(), ports, live())).toBe('paused');
     expect(await runTurn(inputOf(), ports, live())).toBe('done');
     expect(roles(brain.requests[1]?.messages ?? [])).toEqual(['user', 'assistant', 'user']);
+    expect(brain.requests.map(({ think }) => think)).toEqual([undefined, undefined]);
+  });
+
+  test('on length that thoughts alone took goes on without them, not the same way again', async () => {
+    const brain = scriptedBrain([{ text: '', end: 'length' }, { text: 'An answer.' }]);
+    const ports = portsOf({ router: routerOf(brain) });
+    expect(await runTurn(inputOf(), ports, live())).toBe('paused');
+    expect(await runTurn(inputOf(), ports, live())).toBe('done');
+    expect(brain.requests.map(({ think }) => think)).toEqual([undefined, false]);
   });
 });
 

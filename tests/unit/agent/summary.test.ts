@@ -24,7 +24,7 @@ describe('a summary', () => {
       text: 'A flight to Goa: 6E 2131.',
     });
     const [request] = brain.requests;
-    expect(request).toMatchObject({ tools: [], toolChoice: 'none' });
+    expect(request).toMatchObject({ tools: [], toolChoice: 'none', think: false });
     for (const piece of ['Find a flight to Goa.', 'search_flights {"to":"Goa"}', '6E 2131'])
       expect(request?.messages[0]?.text).toContain(piece);
   });
