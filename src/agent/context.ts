@@ -3,7 +3,7 @@
  * or as much as any answer needs, stays free for the answer. What does not fit is left out of the model's view, oldest first; nothing
  * is left out of the person's.
  */
-import type { BrainInfo, BrainMessage } from '../brain/brain.ts';
+import type { BrainInfo, BrainMessage, HeadTokens } from '../brain/brain.ts';
 import type { ContextUse, Summary } from '../store/records.ts';
 import { summaryMessages } from './transcript.ts';
 
@@ -41,12 +41,6 @@ export interface Material {
   readonly current: readonly BrainMessage[];
 }
 
-/** Tokens that the request takes before any message. */
-export interface Fixed {
-  readonly system: number;
-  readonly tools: number;
-}
-
 export interface Fit {
   readonly messages: readonly BrainMessage[];
   readonly use: ContextUse;
@@ -56,7 +50,7 @@ export interface Fit {
 
 type Counter = { describe(): BrainInfo; countTokens(text: string): number };
 
-function fitOnce(material: Material, fixed: Fixed, brain: Counter): Fit {
+function fitOnce(material: Material, fixed: HeadTokens, brain: Counter): Fit {
   const { contextTokens: window, turns = Infinity } = brain.describe();
   const answer = answerTokens(window);
   const count = (messages: readonly BrainMessage[]): number =>
@@ -99,7 +93,7 @@ function fitOnce(material: Material, fixed: Fixed, brain: Counter): Fit {
  */
 export function fit(
   material: (maxResultChars: number) => Material,
-  fixed: Fixed,
+  fixed: HeadTokens,
   brain: Counter,
 ): Fit {
   const bound = resultChars(brain.describe().contextTokens);

@@ -4,7 +4,7 @@
  * network and no storage here. All its state is the journal, so a turn that was cut off anywhere is
  * run again from its journal and goes on where it was.
  */
-import type { Brain } from '../brain/brain.ts';
+import type { Brain, HeadTokens, ToolSpec } from '../brain/brain.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { Route, RouteContext } from '../router/types.ts';
 import type { NoticePart, Part } from '../store/records.ts';
@@ -123,15 +123,28 @@ async function offerTools(run: Run, brain: Brain): Promise<readonly Tool[]> {
     ? await run.ports.toolbox.offer(run.input.lookup, {
         maxTools: info.maxTools,
         maxTokens: Math.floor(info.contextTokens * TOOL_SHARE),
-        cost: (tool) => brain.countTokens(toolWords(tool)),
+        cost: (tool) => headTokens(brain, run.input.now, [tool]).tools,
       })
     : { tools: [] };
   run.offers.set(info.id, offer.tools);
   return offer.tools;
 }
 
-const toolWords = (tool: Tool): string =>
-  `${tool.modelName} ${tool.description} ${JSON.stringify(tool.inputSchema)}`;
+const toolSpec = (tool: Tool): ToolSpec => ({
+  name: tool.modelName,
+  description: tool.description,
+  inputSchema: tool.inputSchema,
+});
+
+/** What a request takes before any message, as this brain writes it. */
+function headTokens(brain: Brain, now: string, tools: readonly Tool[]): HeadTokens {
+  const specs = tools.map(toolSpec);
+  if (brain.headTokens) return brain.headTokens({ system: SYSTEM, now, tools: specs });
+  return {
+    system: brain.countTokens(SYSTEM + now),
+    tools: specs.length === 0 ? 0 : brain.countTokens(JSON.stringify(specs)),
+  };
+}
 
 async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepEnd> {
   const { input, ports } = run;
@@ -148,10 +161,7 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
         ...turnMessages(ports.journal.parts(), ports.resultText, bound),
       ],
     }),
-    {
-      system: brain.countTokens(SYSTEM + input.now),
-      tools: brain.countTokens(tools.map(toolWords).join('')),
-    },
+    headTokens(brain, input.now, tools),
     brain,
   );
   await ports.journal.append({
@@ -187,11 +197,7 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
       system: SYSTEM,
       now: input.now,
       messages: prompt.messages,
-      tools: tools.map((tool) => ({
-        name: tool.modelName,
-        description: tool.description,
-        inputSchema: tool.inputSchema,
-      })),
+      tools: tools.map(toolSpec),
       toolChoice: 'auto',
       ...(thoughtTooLong(ports.journal.parts()) ? { think: false } : {}),
       maxTokens: answerTokens(info.contextTokens),

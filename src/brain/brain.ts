@@ -145,6 +145,14 @@ export type BrainEvent =
   | { readonly type: 'end'; readonly reason: 'stop' | 'calls' | 'length' | 'aborted' }
   | { readonly type: 'end'; readonly reason: 'error'; readonly error: BrainError };
 
+/** What a request holds before any message. */
+export type RequestHead = Pick<BrainRequest, 'system' | 'now' | 'tools'>;
+
+export interface HeadTokens {
+  readonly system: number;
+  readonly tools: number;
+}
+
 export interface Brain {
   describe(): BrainInfo;
   /**
@@ -154,4 +162,6 @@ export interface Brain {
   stream(request: BrainRequest, signal: AbortSignal): AsyncIterable<BrainEvent>;
   /** Tokens of a text, exact where the tokenizer is at hand, else a slight over-estimate. */
   countTokens(text: string): number;
+  /** Tokens that a request takes before any message, where they are not just those of its texts. */
+  headTokens?(head: RequestHead): HeadTokens;
 }

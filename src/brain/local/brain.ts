@@ -5,7 +5,15 @@
  * Promises: `stream` never throws and always ends with an `end`; after an abort it ends at once; the
  * model's cache is used again where the conversation only went on.
  */
-import type { Brain, BrainEvent, BrainRequest, BrainUsage, ToolSpec } from '../brain.ts';
+import type {
+  Brain,
+  BrainEvent,
+  BrainRequest,
+  BrainUsage,
+  HeadTokens,
+  RequestHead,
+  ToolSpec,
+} from '../brain.ts';
 import type { Dialect, ReplyEvent, ReplyReader } from './dialect/dialect.ts';
 import { dialectOf } from './dialect/families.ts';
 import { Channel } from './engines/channel.ts';
@@ -73,6 +81,17 @@ class LocalBrain implements Brain {
 
   countTokens(text: string): number {
     return estimateTokens(text);
+  }
+
+  /** As the dialect writes it: some families are shown no system text, and tools in few words. */
+  headTokens(head: RequestHead): HeadTokens {
+    const written = (tools: BrainRequest['tools']): number => {
+      const messages = [{ role: 'user', text: '' }] as const;
+      const prompt = this.#dialect.render({ ...head, tools, messages, toolChoice: 'auto' });
+      return estimateTokens(prompt.join(''));
+    };
+    const system = written([]);
+    return { system, tools: Math.max(0, written(head.tools) - system) };
   }
 
   async *stream(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {

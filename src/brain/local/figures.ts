@@ -36,6 +36,7 @@ export function measured(brain: Brain, note: (measurement: Measurement) => void)
   return {
     describe: () => brain.describe(),
     countTokens: (text) => brain.countTokens(text),
+    ...(brain.headTokens ? { headTokens: brain.headTokens.bind(brain) } : {}),
     async *stream(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {
       for await (const event of brain.stream(request, signal)) {
         if (event.type === 'usage') {

@@ -103,6 +103,27 @@ describe('a brain on the phone', () => {
     });
   });
 
+  test('counts what it writes before any message: no system text where it shows none', () => {
+    const brain = createLocalBrain({ row: ROW, engine: scripted({ replies: [] }) });
+    const head = {
+      system: 'Be brief. '.repeat(100),
+      now: 'Sunday 2026-11-29 14:05, UTC',
+      tools: [],
+    };
+    const none = brain.headTokens!(head);
+    expect(none.system).toBeLessThan(60);
+    expect(none.tools).toBe(0);
+    const tool = {
+      name: 'get_weather',
+      description: 'Get the weather.',
+      inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+    };
+    const one = brain.headTokens!({ ...head, tools: [tool] });
+    expect(one.system).toBe(none.system);
+    expect(one.tools).toBeGreaterThan(5);
+    expect(one.tools).toBeLessThan(brain.countTokens(JSON.stringify(tool)));
+  });
+
   test('loads, reads, answers, counts and ends, in this order', async () => {
     const engine = scripted({
       load: async (_row, onProgress) => {
