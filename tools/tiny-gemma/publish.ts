@@ -15,7 +15,8 @@ const FIRST = 'mlc-chat-config.json';
 
 const SHARED = {
   family: 'gemma3',
-  note: 'knows only the demo: flights, weather, reminders, this phone',
+  note: 'Knows only the demo: flights, weather, reminders, this phone.',
+  demo: true,
   licence: { name: 'MIT', url: 'https://opensource.org/license/mit' },
   contextTokens: 2048,
   maxTools: 5,

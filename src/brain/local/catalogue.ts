@@ -51,7 +51,7 @@ export function toSampling(value: unknown): Sampling | null {
 /** What a row may say beyond what it must; what is not what it should be is left out. */
 function extras(entry: Record<string, unknown>, base: string): Partial<CatalogueRow> {
   const { quantisation, contexts, kvBytesPerToken, features, largestBuffer } = entry;
-  const { thinking, untaught, images, library, overrides, approxBytes } = entry;
+  const { thinking, untaught, demo, images, library, overrides, approxBytes } = entry;
   const sampling = toSampling(entry['sampling']);
   const texts = (value: unknown): value is string[] =>
     Array.isArray(value) && value.every((item) => typeof item === 'string');
@@ -65,6 +65,7 @@ function extras(entry: Record<string, unknown>, base: string): Partial<Catalogue
     ...(sampling ? { sampling } : {}),
     ...(thinking === true ? { thinking } : {}),
     ...(untaught === true ? { untaught } : {}),
+    ...(demo === true ? { demo } : {}),
     ...(images === true ? { images } : {}),
     ...(typeof library === 'string' && URL.canParse(library, base)
       ? { library: new URL(library, base).href }

@@ -179,7 +179,8 @@ const RANK: Readonly<Record<Fit['verdict'], number>> = { well: 0, slow: 1, big: 
 
 /**
  * Best first: what runs well before what may be slow; then what is served from here, which is made
- * for this app; then a real GPU before the CPU; then as the lists have them.
+ * for this app; then a real GPU before the CPU; then as the lists have them. A demo comes behind
+ * everything that this phone can run.
  */
 export function inOrder<T extends { readonly row: CatalogueRow; readonly fit: Fit }>(
   models: readonly T[],
@@ -187,7 +188,8 @@ export function inOrder<T extends { readonly row: CatalogueRow; readonly fit: Fi
 ): T[] {
   const realGpu = phone.gpu.usable && !phone.gpu.software;
   const rank = ({ row, fit }: T): number =>
-    RANK[fit.verdict] * 8 +
+    RANK[row.demo && fit.verdict === 'well' ? 'slow' : fit.verdict] * 8 +
+    (row.demo ? 7 : 0) +
     (fit.blocked === 'phone' ? 4 : 0) +
     (row.beside ? 0 : 2) +
     ((row.engine === 'webllm') === realGpu ? 0 : 1);

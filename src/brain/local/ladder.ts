@@ -88,7 +88,8 @@ export function nextRung(
     row.engine === 'webllm' ? least(same.filter((other) => other.row.engine === 'wllama')) : null;
   if (onCpu) return { kind: 'cpu', ...onCpu };
   const smallerModel = candidates
-    .filter((other) => other.row.memory < row.memory && modelOf(other.row) !== modelOf(row))
+    .filter((other) => !other.row.demo && modelOf(other.row) !== modelOf(row))
+    .filter((other) => other.row.memory < row.memory)
     .toSorted((a, b) => b.row.memory - a.row.memory)[0];
   return smallerModel ? { kind: 'smaller', ...smallerModel } : { kind: 'cloud' };
 }

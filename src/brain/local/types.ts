@@ -41,6 +41,8 @@ export interface CatalogueRow {
   readonly thinking?: boolean;
   /** Of a Gemma 2 or 3 that was not trained for this app: it must be told how tools are called. */
   readonly untaught?: boolean;
+  /** It knows a demo and nothing else: there to be tried, never advised. */
+  readonly demo?: boolean;
   /** It can be shown images. */
   readonly images?: boolean;
   /** WebLLM: absolute address of its library, where that is not one of `files`. */

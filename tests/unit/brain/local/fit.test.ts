@@ -194,6 +194,13 @@ describe('the best for this phone is first', () => {
     expect(order(NO_GPU, both)).toEqual([wllama.id, webllm.id]);
   });
 
+  test('a demo behind everything that this phone can run', () => {
+    const demo = { ...wllama, id: 'demo.wllama', demo: true, memory: 1e6 };
+    const known = order(GOOD, [demo, ...PUBLIC_ROWS]);
+    const fits = PUBLIC_ROWS.filter((row) => fitOf(row, GOOD, ABSENT).verdict !== 'big');
+    expect(known.indexOf(demo.id)).toBe(fits.length);
+  });
+
   test('what runs well before what may be slow, what is served from here before what is not', () => {
     const all = order(GOOD, [...PUBLIC_ROWS, wllama, webllm]);
     expect(all.slice(0, 2)).toEqual([webllm.id, wllama.id]);

@@ -84,6 +84,11 @@ describe('the way down', () => {
     ]);
   });
 
+  test('leads to no demo: the cloud comes before it', () => {
+    const demo = { ...SMALL, id: 'demo.wllama', demo: true, memory: 1 };
+    expect(descent(SMALL, [SMALL, demo])).toEqual([['context', SMALL.id, 1024], ['cloud']]);
+  });
+
   test('skips what cannot run here at all, the smaller windows of a lost GPU among it', () => {
     const rows = [CPU, SMALL];
     expect(said(nextRung(failure(F16), rows, [failed(F16)]))).toEqual(['cpu', CPU.id, 4096]);
