@@ -8,6 +8,7 @@
 #   build.sh all      these five, and check
 #   build.sh check    all of it against what is committed, byte for byte
 #   build.sh train    new conversations, tokenizer and weights             -> $WORK/weights.npz
+#   build.sh test     the committed weights on turns that are held out     -> a table
 # After train, `weights` and `gguf` take the new weights. WORK, OUT, MINUTES and PYTHON may be set from
 # outside.
 set -euo pipefail
@@ -102,17 +103,30 @@ train() {
   pip install -q -r requirements-train.txt
   write "$WORK/corpus.jsonl" 1 12000
   write "$WORK/train.jsonl" 11 36000
+  write "$WORK/more.jsonl" 21 14000
   write "$WORK/held-out.jsonl" 99 1500 held-out
   python -m weights.tokenizer "$WORK/corpus.jsonl" "$WORK/tokenizer.json"
   # Without these, glibc gives every large tensor back to the kernel.
   export MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=4000000000 MALLOC_TRIM_THRESHOLD_=20000000000
   python -m weights.train "$WORK/tokenizer.json" "$WORK/train.jsonl" "$WORK/held-out.jsonl" \
-    "$WORK/weights.npz" "${MINUTES:-45}"
-  python -m weights.evaluate "$WORK/tokenizer.json" "$WORK/weights.npz" "$WORK/held-out.jsonl"
+    "$WORK/first.npz" "${MINUTES:-45}"
+  python -m weights.train "$WORK/tokenizer.json" "$WORK/more.jsonl" "$WORK/held-out.jsonl" \
+    "$WORK/weights.npz" 6 "$WORK/first.npz"
+}
+
+test_turns() {
+  use_venv
+  pip install -q -r requirements-train.txt
+  for kind in "" strange; do
+    # shellcheck disable=SC2086
+    write "$WORK/held-out.jsonl" 99 1500 held-out $kind
+    python -m weights.evaluate "$MODEL/webllm/tokenizer.json" "$MODEL/webllm" "$WORK/held-out.jsonl"
+  done
 }
 
 case "${1:-all}" in
-  all) for step in setup runtime lib weights gguf check; do (export WORK OUT; "$0" "$step"); done ;;
+  all) for step in setup runtime lib weights gguf check; do (export WORK OUT; "$HERE/build.sh" "$step"); done ;;
   setup | runtime | lib | weights | gguf | check | train) "$1" ;;
+  test) test_turns ;;
   *) echo "unknown step $1"; exit 2 ;;
 esac
