@@ -120,7 +120,7 @@ test_turns() {
   for kind in "" strange; do
     # shellcheck disable=SC2086
     write "$WORK/held-out.jsonl" 99 1500 held-out $kind
-    python -m weights.evaluate "$MODEL/webllm/tokenizer.json" "$MODEL/webllm" "$WORK/held-out.jsonl"
+    python -m weights.evaluate "$MODEL/webllm/tokenizer.json" "$MODEL/webllm" "$WORK/held-out.jsonl" 900
   done
 }
 
