@@ -240,5 +240,8 @@ export async function removeFiles(row: CatalogueRow): Promise<void> {
     if (row.engine === 'webllm') await removeFile(row, path);
     await arrivals.delete(fileUrl(row, path));
   }
+  // Of entries that were removed the browser goes on counting the bytes; of whole caches it does not.
+  for (const name of ['webllm/config', 'webllm/wasm', 'webllm/model', ARRIVALS])
+    if ((await (await caches.open(name)).keys()).length === 0) await caches.delete(name);
   if (at) await (await root()).removeEntry(safeName(row.id), { recursive: true });
 }
