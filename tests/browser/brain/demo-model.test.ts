@@ -185,6 +185,11 @@ test.each([
       'I will remind you tomorrow at nine: call the dentist.',
     ],
   ],
+  [
+    'Find me a flight to Mumbai next Friday, and if it rains there remind me to take a raincoat',
+    ['search_flights', 'get_weather', 'set_reminder'],
+    ['From which city do you want to fly to Mumbai?'],
+  ],
   ['What time is it?', ['now'], [block('now()'), 'It is 14:05.']],
   [
     'How much room and battery does this phone have left?',
