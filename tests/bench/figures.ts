@@ -14,6 +14,9 @@ export const FIGURES = {
   'app.wllama': 'the same over wllama',
   'grammar.webllm':
     'tokens a second of the bare WebLLM engine under the grammar, divided by those without',
+  'load.webllm':
+    'ms to load a stored model through the app (locks, crash flag, trials), by those of the bare WebLLM engine',
+  'load.wllama': 'the same over wllama',
   'download.throughput':
     'bytes a second of a verified download, by those of a bare fetch at 200 Mbit/s, both engines',
   'screen.eventsPerSecond': 'events a second of a cloud’s stream, sent without a pause, drawn',

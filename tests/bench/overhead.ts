@@ -1,6 +1,6 @@
 /**
- * What the brain and the app cost a token: each against the bare engine, in turn, in one page and one
- * run, on both engines. The page (page/main.ts) is built as the app is and served with its headers.
+ * What the brain and the app cost a token, and the app a load: each against the bare engine, in turn,
+ * in one page and one run, on both engines. The page (page/main.ts) is built as the app is and served with its headers.
  */
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,6 +31,7 @@ interface Ratios {
   readonly brain: number[];
   readonly app: number[];
   readonly grammar: number[];
+  readonly load: number[];
 }
 
 /** Ratios of neighbours: tokens a second of the brain and of the app by the bare engine's. */
@@ -47,7 +48,7 @@ async function ratios(browser: Browser, url: string, engine: EngineName): Promis
     await app();
     await brain();
     await bare();
-    const found: Ratios = { brain: [], app: [], grammar: [] };
+    const found: Ratios = { brain: [], app: [], grammar: [], load: [] };
     for (let round = 0; round < ROUNDS; round += 1) {
       const whole = await app();
       const bareBefore = await bare();
@@ -64,6 +65,12 @@ async function ratios(browser: Browser, url: string, engine: EngineName): Promis
       found.app.push(whole.tokensPerSecond / bareBefore.tokensPerSecond);
       found.brain.push(part.tokensPerSecond / between);
       found.grammar.push(bareAfter.tokensPerSecond / free.tokensPerSecond);
+    }
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const bareMs = await bench.evaluate((it) => it.bareLoad());
+      const ms = await bench.evaluate((it) => it.load());
+      console.log(`  ${engine}: load ${ms.toFixed(0)}, bare ${bareMs.toFixed(0)} ms`);
+      found.load.push(ms / bareMs);
     }
     return found;
   } finally {
@@ -84,6 +91,7 @@ export async function measureOverhead(): Promise<Measured> {
       for (const [figure, values] of [
         [`overhead.${engine}`, found.brain],
         [`app.${engine}`, found.app],
+        [`load.${engine}`, found.load],
         ...(engine === 'webllm' ? ([['grammar.webllm', found.grammar]] as const) : []),
       ] as const) {
         figures[figure] = median(values);

@@ -24,6 +24,7 @@ import { resultText } from '../../../src/mcp/render.ts';
 import { createToolbox } from '../../../src/mcp/toolbox.ts';
 import { createPhone } from '../../../src/phone/phone.ts';
 import { createGate } from '../../../src/policy/gate.ts';
+import type { ModelTrial } from '../../../src/store/records.ts';
 import { createRouter } from '../../../src/router/router.ts';
 import { createTabLocks } from '../../../src/store/locks.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -42,6 +43,10 @@ export interface Bench {
   app(): Promise<Speed>;
   /** The same request, answered by the brain alone; to be called after `app`. */
   brain(): Promise<Speed>;
+  /** Milliseconds of a load from storage through the app, the self-test having passed before. */
+  load(): Promise<number>;
+  /** The same by the engine alone. */
+  bareLoad(): Promise<number>;
   /** The same from the engine alone, with or without the grammar; the time ends with its last event. */
   bare(grammar: boolean): Promise<Speed>;
 }
@@ -206,11 +211,16 @@ window.prepareBench = async (name) => {
   const { row } = model;
   await download(row, { signal: never(), onProgress: () => undefined });
   const engine: HostedEngine = createEngine[name]();
+  const kept: { trials?: readonly ModelTrial[] } = {};
+  const trials = createTrials(
+    { get: async () => kept, set: async (change) => void Object.assign(kept, change) },
+    () => 'gpu',
+  );
   const memory = createMemory({
     engine: () => engine,
     onChange: () => undefined,
     onAbsent: () => undefined,
-    trials: createTrials({ get: async () => ({}), set: async () => undefined }, () => 'gpu'),
+    trials,
     flag: { raise: async () => undefined, lower: () => undefined },
     idleMs: () => 3_600_000,
   });
@@ -244,6 +254,20 @@ window.prepareBench = async (name) => {
         if (event.type === 'end' && event.reason === 'error') throw new Error(event.error.message);
       }
       return speed(seen.tokens, performance.now() - seen.first);
+    },
+    async load() {
+      await memory.unload();
+      const begun = performance.now();
+      await memory.engine(row).load(row, () => undefined, never());
+      return performance.now() - begun;
+    },
+    async bareLoad() {
+      await memory.unload();
+      const begun = performance.now();
+      await engine.load(row, () => undefined, never(), { selfTest: false });
+      const took = performance.now() - begun;
+      await engine.unload();
+      return took;
     },
     async bare(grammar) {
       let first = 0;
