@@ -19,7 +19,7 @@ import {
   type Stack,
 } from './stack.ts';
 
-const WORDS = 'Tell me a story about a small fox.';
+const WORDS = 'Tell me a story.';
 
 /** A folder of models: one of Gemma's shape on WebGPU with two windows, and the same on the processor. */
 async function makeModels(): Promise<string> {
