@@ -8,6 +8,7 @@
  */
 import { ARRIVALS } from './arrivals.ts';
 import { fileUrl, type Stored } from './files.ts';
+import { sizeOf } from './size.ts';
 import type { CatalogueRow } from './types.ts';
 
 /** What TypeScript's library does not have. */
@@ -20,7 +21,7 @@ interface Job extends EventTarget {
 interface Manager {
   fetch(
     id: string,
-    urls: readonly string[],
+    requests: readonly Request[],
     options: { title: string; downloadTotal?: number },
   ): Promise<Job>;
   get(id: string): Promise<Job | undefined>;
@@ -86,8 +87,7 @@ export function isWorthAJob(found: Stored): boolean {
   const bytes = found.files.reduce((sum, file) => sum + file.bytes, 0);
   // A part can be gone on with by the page; a job would fetch all of the file again.
   const hasParts = found.bytes > bytes;
-  const size = found.row.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
-  return !hasParts && size - bytes >= LEAST;
+  return !hasParts && sizeOf(found.row) - bytes >= LEAST;
 }
 
 /**
@@ -112,9 +112,12 @@ export async function fetchInBackground(found: Stored, options: BackgroundOption
   await wasStopped(row);
   const sizes = missing.map(({ bytes }) => bytes);
   const total = sizes.reduce<number>((sum, bytes) => sum + (bytes ?? NaN), 0);
-  const urls = missing.map(({ path }) => fileUrl(row, path));
+  const asks = missing.map(
+    ({ path }) =>
+      new Request(fileUrl(row, path), { credentials: 'omit', referrerPolicy: 'no-referrer' }),
+  );
   const job = await jobs
-    .fetch(jobId(row), urls, {
+    .fetch(jobId(row), asks, {
       title: row.label,
       ...(Number.isNaN(total) ? {} : { downloadTotal: total }),
     })
@@ -125,7 +128,7 @@ export async function fetchInBackground(found: Stored, options: BackgroundOption
 /** Resolves when the service worker has taken in what the job brought. */
 function attend(job: Job, found: Stored, options: BackgroundOptions): Promise<void> {
   const { signal, onProgress, silenceMs } = options;
-  const total = found.row.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+  const total = sizeOf(found.row);
   let last = { at: performance.now(), bytes: job.downloaded };
   let bytesPerSecond = 0;
   return new Promise<void>((resolve, reject) => {

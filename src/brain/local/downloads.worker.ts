@@ -9,11 +9,13 @@ import {
   contentOf,
   fileName,
   fileUrl,
+  folder,
   MANIFEST,
   makeFolder,
   manifestIn,
   partName,
   removeFile,
+  removeFiles,
   stored,
   webllmEntry,
   type Manifest,
@@ -339,8 +341,13 @@ async function begin(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<{ arriving: Arriving; row: CatalogueRow }> {
+  const found = await folder(given.id);
+  const last = found && (await manifestIn(found));
+  // WebLLM's files lie under the address they came from: at another one nothing finds them again.
+  const moved = last?.row.engine === 'webllm' && last.row.base !== given.base;
+  if (moved) await removeFiles(last.row);
+  const before = moved ? null : last;
   const at = await makeFolder(given.id);
-  const before = await manifestIn(at);
   const { row: known, files } = await stored(given);
   const manifest: Manifest = {
     row: known,

@@ -230,16 +230,36 @@ export async function removeParts(row: CatalogueRow): Promise<void> {
   for await (const name of at.keys()) if (name.endsWith('.part')) await at.removeEntry(name);
 }
 
-/** Removes all that is here of the row, from the caches too. */
+const keyOf = ({ scope, url }: CacheEntry): string => `${scope} ${url}`;
+
+/**
+ * The entries of WebLLM's caches that belong to other models than `id` too: two of them may share a
+ * library, and the same model may have been added twice.
+ */
+export function entriesOfOthers(all: readonly Manifest[], id: string): ReadonlySet<string> {
+  const others = all.filter(({ row }) => row.engine === 'webllm' && row.id !== id);
+  return new Set(
+    others.flatMap(({ row, files }) => files.map(({ path }) => keyOf(webllmEntry(row, path)))),
+  );
+}
+
+/**
+ * Removes all that is here of the row, from the caches too; also what came from where the row lay
+ * when its download began. What another model uses as well stays.
+ */
 export async function removeFiles(row: CatalogueRow): Promise<void> {
   const at = await folder(row.id);
   const manifest = at && (await manifestIn(at));
   const all = [...namedFiles(row), ...(manifest?.row.files ?? []), ...(manifest?.files ?? [])];
+  const paths = new Set(all.map((file) => file.path));
+  const shared = entriesOfOthers(await manifests(), row.id);
   const arrivals = await caches.open(ARRIVALS);
-  for (const path of new Set(all.map((file) => file.path))) {
-    if (row.engine === 'webllm') await removeFile(row, path);
-    await arrivals.delete(fileUrl(row, path));
-  }
+  for (const from of manifest ? [row, manifest.row] : [row])
+    for (const path of paths) {
+      if (from.engine === 'webllm' && !shared.has(keyOf(webllmEntry(from, path))))
+        await removeFile(from, path);
+      await arrivals.delete(fileUrl(from, path));
+    }
   // Of entries that were removed the browser goes on counting the bytes; of whole caches it does not.
   for (const name of ['webllm/config', 'webllm/wasm', 'webllm/model', ARRIVALS])
     if ((await (await caches.open(name)).keys()).length === 0) await caches.delete(name);
