@@ -84,6 +84,7 @@ function run(
       reject(fileFault('internal', row.base, event.message ?? 'its worker could not be started'));
     });
     send(command);
+    if (signal.aborted) cancel();
   }).finally(() => {
     signal.removeEventListener('abort', cancel);
     worker.terminate();

@@ -14,7 +14,7 @@ export async function structureFault(path: string, file: Readable): Promise<stri
   if (file.bytes === 0) return 'it is empty';
   try {
     if (path.endsWith('.wasm')) return await wasmFault(file);
-    if (path.endsWith('.gguf')) return await ggufFault(file);
+    if (/\.gguf$/i.test(path)) return await ggufFault(file);
     if (path.endsWith('.json')) return await jsonFault(path, file);
     return null;
   } catch (error) {
@@ -27,11 +27,28 @@ class CutOff extends Error {}
 
 const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
+/** Far more than a library has; a file of noughts would be walked through for long. */
+const MOST_SECTIONS = 10_000;
+
 async function wasmFault(file: Readable): Promise<string | null> {
   const start = await file.read(0, 8);
-  return latin(start.subarray(0, 4)) === '\0asm' && start[4] === 1
-    ? null
-    : 'not a WebAssembly library';
+  if (latin(start.subarray(0, 4)) !== '\0asm' || start[4] !== 1) return 'not a WebAssembly library';
+  // WebAssembly Core, 5.5: a module is sections to its end, each an id, a size (LEB128), its bytes.
+  let at = 8;
+  for (let section = 0; at < file.bytes; section += 1) {
+    if (section === MOST_SECTIONS) return 'not a WebAssembly library';
+    const head = await file.read(at, 6);
+    let size = 0;
+    let length = 1;
+    for (let shift = 0; ; shift += 7, length += 1) {
+      const byte = head[length];
+      if (byte === undefined) return 'it ends too early';
+      size += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) break;
+    }
+    at += 1 + length + size;
+  }
+  return at > file.bytes ? 'it ends too early' : null;
 }
 
 /** Keys without which a file of that name is of no use. */
@@ -110,6 +127,8 @@ const STRING = 8;
 const ARRAY = 9;
 /** More than any model has; a damaged count would be walked through for minutes. */
 const MOST = 1_000_000;
+/** Bytes of a key (ggml's docs/gguf.md: at most 2^16 - 1). */
+const LONGEST_KEY = 65_535;
 
 /** GGUF, versions 2 and 3 (ggml's docs/gguf.md): every tensor must lie within the file. */
 async function ggufFault(file: Readable): Promise<string | null> {
@@ -122,7 +141,9 @@ async function ggufFault(file: Readable): Promise<string | null> {
   if (tensors === 0 || tensors > MOST || entries > MOST) return 'its header makes no sense';
   let alignment = 32;
   for (let entry = 0; entry < entries; entry += 1) {
-    const key = latin(await reader.take(await reader.length()));
+    const length = await reader.length();
+    if (length > LONGEST_KEY) return 'its header makes no sense';
+    const key = latin(await reader.take(length));
     const type = await reader.u32();
     if (key === 'general.alignment' && type === 4) alignment = await reader.u32();
     else if (!(await skipValue(reader, type))) return 'its header makes no sense';

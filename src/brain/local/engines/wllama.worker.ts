@@ -69,7 +69,7 @@ class WllamaEngine implements WorkerEngine {
   async load(row: CatalogueRow, onProgress: (fraction: number | null) => void): Promise<void> {
     const files = await Promise.all(
       row.files
-        .filter((file) => file.path.endsWith('.gguf'))
+        .filter((file) => /\.gguf$/i.test(file.path))
         .map((file) => modelFile(row, file.path, onProgress)),
     );
     // The code is in the app's own file; the library only wants to see that there is some.

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { structureFault } from '../../../../src/brain/local/structure.ts';
 import { randomGemma3 } from '../../../models/gguf.ts';
@@ -21,6 +22,10 @@ describe('without a checksum', () => {
     expect(await fault('a.gguf', gguf)).toBeNull();
   });
 
+  test('a GGUF is known as one by its name in capitals too', async () => {
+    expect(await fault('A.GGUF', text('not a model'))).toBe('not a GGUF');
+  });
+
   test.each([
     ['of one byte less', gguf.subarray(0, gguf.length - 1)],
     ['cut in its tensors', gguf.subarray(0, gguf.length >> 1)],
@@ -37,6 +42,17 @@ describe('without a checksum', () => {
     [
       'a count that no model has',
       changed((view) => view.setBigUint64(16, 1n << 60n, true)),
+      'its header makes no sense',
+    ],
+    [
+      // The length of the first key lies behind the counts.
+      'a key that no model has',
+      (() => {
+        const long = new Uint8Array(200_000);
+        long.set(gguf.subarray(0, 24));
+        new DataView(long.buffer).setBigUint64(24, 150_000n, true);
+        return long;
+      })(),
       'its header makes no sense',
     ],
     ['nothing', new Uint8Array(0), 'it is empty'],
@@ -56,10 +72,22 @@ describe('without a checksum', () => {
     }
   });
 
+  test('the whole library of a real model is taken, and not when it is cut', async () => {
+    const library = readFileSync('models/tiny-gemma/webllm/tiny-gemma3-q0f32-webgpu.wasm');
+    expect(await fault('a.wasm', library)).toBeNull();
+    expect(await fault('a.wasm', library.subarray(0, library.length >> 1))).toBe(
+      'it ends too early',
+    );
+  });
+
   test.each([
     ['a.wasm', text('\0asm\x01\0\0\0'), null],
     ['a.wasm', text('<!doctype html>'), 'not a WebAssembly library'],
     ['a.wasm', text('\0asm'), 'not a WebAssembly library'],
+    ['a.wasm', text('\0asm\x01\0\0\0\x05\x03\x01\0\x01'), null],
+    ['a.wasm', text('\0asm\x01\0\0\0\x05\x03\x01\0'), 'it ends too early'],
+    ['a.wasm', text('\0asm\x01\0\0\0\x05'), 'it ends too early'],
+    ['a.wasm', text(`\0asm\x01\0\0\0${'\0'.repeat(40_000)}`), 'not a WebAssembly library'],
     ['mlc-chat-config.json', text('{"tokenizer_files": []}'), null],
     ['x/mlc-chat-config.json', text('{}'), 'it has no tokenizer_files'],
     ['tensor-cache.json', text('{"records": []}'), null],
