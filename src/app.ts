@@ -102,7 +102,8 @@ export async function createApp(): Promise<App> {
     online,
     phone: async () => {
       const { phoneModel } = await store.settings.get();
-      return phoneModel ? models.brain(phoneModel) : null;
+      // Where the models' own code cannot be had, there is none: the router says so, or hands over.
+      return phoneModel ? models.brain(phoneModel).catch(() => null) : null;
     },
     cloud: async () => {
       const { cloudAccount } = await store.settings.get();

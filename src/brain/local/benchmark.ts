@@ -185,6 +185,8 @@ async function ask(
     toolChoice: tools.length > 0 ? ('auto' as const) : ('none' as const),
     maxTokens,
     temperature: 0,
+    // Measured in the same few tokens as the others.
+    think: false,
   };
   for await (const event of brain.stream(request, signal)) {
     if (event.type === 'text') said += event.text;
@@ -230,7 +232,8 @@ async function measure(
     const answer = await ask(brain, task.ask, tools, TASK_TOKENS, signal);
     if (answer.aborted) return null;
     const said = answer.error ?? (answer.calls.map(({ raw }) => raw).join('\n') || answer.text);
-    tasks.push({ ask: task.ask, right: isRight(task, answer.calls), said });
+    const right = answer.error === undefined && isRight(task, answer.calls);
+    tasks.push({ ask: task.ask, right, said });
     step();
   }
   return {

@@ -42,6 +42,14 @@ export function createCrashFlag(store: FlagStore): CrashFlag {
     void keep(null);
   }
 
+  function lastOver(): string | null {
+    try {
+      return localStorage.getItem(OVER);
+    } catch {
+      return null;
+    }
+  }
+
   function up(): Promise<void> {
     try {
       localStorage.removeItem(OVER);
@@ -75,7 +83,7 @@ export function createCrashFlag(store: FlagStore): CrashFlag {
       const { underWay } = await store.get();
       if (!underWay) return null;
       await keep(null);
-      return localStorage.getItem(OVER) === underWay.mark ? null : underWay;
+      return lastOver() === underWay.mark ? null : underWay;
     },
   };
 }

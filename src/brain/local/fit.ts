@@ -79,6 +79,7 @@ function byMemory(row: CatalogueRow, { memory }: Phone): Verdict | null {
       ...(never
         ? { blocked: 'phone' as const }
         : {
+            window: Math.min(row.contextTokens, ...(row.contexts ?? [])),
             risk: 'The browser may close the app while the model loads. Nothing is lost by that.',
           }),
     };

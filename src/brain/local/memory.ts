@@ -158,6 +158,8 @@ export function createMemory(deps: MemoryDeps): Memory {
       await flag.raise(trials.keyOf(row));
       await engine.load(row, report, signal, { selfTest: !trials.passed(row) });
     } catch (error) {
+      // Before another tab may raise its own.
+      flag.lower();
       tabs.release();
       if (isSuspect(error) && !signal.aborted) deps.onAbsent(row);
       if (!signal.aborted) await note(row, error, false);

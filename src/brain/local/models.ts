@@ -14,6 +14,7 @@ import type { Figures } from './figures.ts';
 import { manifests, removeStrays } from './files.ts';
 import type { Phone } from './fit.ts';
 import { createLife } from './life.ts';
+import { Mutex } from './mutex.ts';
 import { createOwnList, OWN } from './own-list.ts';
 import { deviceName, phoneNow, readPhone } from './phone.ts';
 import { createTransfers, isHeld, type Entry } from './transfers.ts';
@@ -45,6 +46,7 @@ export function createModels(deps: ModelsDeps): Models {
   /** When the list beside the app was last looked for in vain; null where it was found. */
   let missedAt: number | null = null;
   const own = createOwnList(store.settings);
+  const lists = new Mutex();
   /** Files that the person gave, by model id: as long as the page lives, storing can be tried again. */
   const given = new Map<string, File>();
   /** Sampling that the person chose, by model id; models that are not to think. */
@@ -95,7 +97,10 @@ export function createModels(deps: ModelsDeps): Models {
   }
 
   /** Takes a new list; a whole model that the list no longer has, or has anew, stays as it is. */
-  async function take(rows: readonly CatalogueRow[]): Promise<void> {
+  const take = (rows: readonly CatalogueRow[]): Promise<void> => lists.run(() => takeNow(rows));
+
+  async function takeNow(rows: readonly CatalogueRow[]): Promise<void> {
+    const before = new Map(entries);
     const found = new Map<string, Entry>();
     for (const row of rows) found.set(row.id, await look(row));
     for (const { row } of await manifests()) {
@@ -103,13 +108,17 @@ export function createModels(deps: ModelsDeps): Models {
       const old = await look(row);
       if (old.kept.kind === 'ready' || !found.has(row.id)) found.set(row.id, old);
     }
-    for (const id of transfers.running) {
-      const running = entries.get(id);
-      if (running) found.set(id, running);
-    }
+    // What became known meanwhile is newer than what was read here.
+    for (const [id, entry] of entries)
+      if (transfers.running.has(id) || entry !== before.get(id)) found.set(id, entry);
     entries = found;
     brains.clear();
     changed();
+  }
+
+  async function takeAgain(): Promise<void> {
+    await started;
+    await take(await whole(rowsNow().filter(({ beside }) => beside)));
   }
 
   /** The list beside the app, and after it what else can be had. */
@@ -174,7 +183,11 @@ export function createModels(deps: ModelsDeps): Models {
 
   store.changes.subscribe(({ topic, key, remote }) => {
     const entry = entries.get(key);
-    if (topic === 'models' && remote && entry && !transfers.running.has(key)) refresh(entry.row);
+    if (topic === 'models' && remote && !transfers.running.has(key)) {
+      if (entry) refresh(entry.row);
+      // One that another tab added, or brought in from a file.
+      else void takeAgain().catch(() => undefined);
+    }
     if (topic === 'figures') {
       rates.clear();
       changed();
@@ -226,7 +239,9 @@ export function createModels(deps: ModelsDeps): Models {
       const able = [...entries.values()].filter((other) => {
         const complete = other.kept.kind === 'ready';
         const fit = fitOf(other.row, now, { stored: other.stored, complete });
-        return other.row.id === row.id ? fit.blocked !== 'phone' : fit.verdict !== 'big';
+        if (other.row.id === row.id) return fit.blocked !== 'phone';
+        // Without a network, what is not here is no choice.
+        return fit.verdict !== 'big' && (complete || navigator.onLine);
       });
       return able.map((other) => other.row);
     });
@@ -326,6 +341,7 @@ export function createModels(deps: ModelsDeps): Models {
       if (!entry) return;
       await life.unload(entry.row);
       await transfers.remove(entry.row);
+      await (await figuresHere()).forget(id);
       if (entry.row.own === undefined) return;
       await own.remove(id);
       given.delete(id);
@@ -403,6 +419,8 @@ export function createModels(deps: ModelsDeps): Models {
         if (entries.get(next.row.id)?.kept.kind !== 'ready') return next;
         await store.settings.set({ phoneModel: next.row.id });
       }
+      // Nothing safer is left: else the next conversation would load it again.
+      if (next.kind === 'cloud') await store.settings.set({ phoneModel: null });
       await life.settle(entry.row);
       changed();
       return next;
@@ -417,8 +435,8 @@ export function createModels(deps: ModelsDeps): Models {
         import('./figures.ts'),
         figuresHere(),
       ]);
-      const sampling = chosen[id];
       const fitted = await safe(entry);
+      const sampling = chosen[id];
       const row: CatalogueRow = {
         ...fitted,
         ...(sampling ? { sampling } : {}),

@@ -43,10 +43,15 @@ export interface Trials {
   forgive(row: CatalogueRow): Promise<void>;
 }
 
-/** FNV-1a over what the catalogue says of the files. */
-function versionOf({ files, base }: CatalogueRow): string {
+/**
+ * FNV-1a over what the catalogue says of the files; of a repository that lists its own, which are known
+ * only once it was looked at, over where it and its library are.
+ */
+function versionOf({ files, base, library }: CatalogueRow): string {
   const text = JSON.stringify(
-    files.map(({ path, bytes, sha256 }) => [path, sha256 ?? bytes ?? base]),
+    library === undefined
+      ? files.map(({ path, bytes, sha256 }) => [path, sha256 ?? bytes ?? base])
+      : [base, library],
   );
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1)
@@ -93,7 +98,8 @@ export function createTrials(
 
   async function keep(trials: readonly ModelTrial[]): Promise<void> {
     all = trials;
-    await settings.set({ trials });
+    // Where there is no room for it, it is known until the page goes.
+    await settings.set({ trials }).catch(() => undefined);
   }
   const put = (trial: ModelTrial): Promise<void> =>
     keep([...all.filter((other) => !sameKey(other, trial)), trial]);

@@ -606,6 +606,7 @@ describe('the brain of a stored model', () => {
     expect((await view(next, TINY)).setback?.next).toEqual({ kind: 'cloud' });
     await next.stepDown(TINY);
     expect((await view(next, TINY)).setback).toBeUndefined();
+    expect((await store.settings.get()).phoneModel).toBeNull();
     // Nothing of all this is tried ahead.
     await next.warm(TINY);
     expect(await kind(next, TINY)).toBe('ready');

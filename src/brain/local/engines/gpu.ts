@@ -46,13 +46,20 @@ function isSoftware(info: GPUAdapterInfo): boolean {
 const deviceName = ({ vendor, architecture, device, description }: GPUAdapterInfo): string =>
   [vendor, architecture, device, description].filter(Boolean).join(' ');
 
+/** Milliseconds after which a browser that offers no adapter is not waited for. */
+const ADAPTER_MS = 10_000;
+
 /** Asks for an adapter, as WebLLM will, and looks at its limits. */
 export async function probeGpu(): Promise<GpuReport> {
   if (!('gpu' in navigator) || !navigator.gpu)
     return { usable: false, why: 'This browser has no WebGPU.' };
   let adapter: GPUAdapter | null;
   try {
-    adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
+    adapter = await Promise.race([
+      navigator.gpu.requestAdapter({ powerPreference: 'high-performance' }),
+      // A GPU process that hangs answers never: then there is none.
+      new Promise<null>((resolve) => setTimeout(resolve, ADAPTER_MS, null)),
+    ]);
   } catch {
     adapter = null;
   }

@@ -16,12 +16,15 @@ export interface SelfTestToken {
 /** As many equal tokens in a row are no language. */
 const REPEATED = SELF_TEST_TOKENS;
 
+/** Logarithms of probabilities are at most 0, but for what 32 bits round away. */
+const ROUNDING = 1e-3;
+
 /** Replacement characters, unassigned code points, control characters other than white space. */
 const UNPRINTABLE = /[\uFFFD\p{Cn}\p{Co}]|(?![\n\r\t])\p{Cc}/u;
 
 /** What is wrong with a greedy continuation, in words for a report; undefined where nothing is. */
 export function nonsense(text: string, tokens: readonly SelfTestToken[]): string | undefined {
-  const odd = tokens.find(({ logprob }) => !Number.isFinite(logprob) || logprob > 0);
+  const odd = tokens.find(({ logprob }) => !Number.isFinite(logprob) || logprob > ROUNDING);
   if (odd) return `gave a log-probability of ${odd.logprob}`;
   if (tokens.length === 0) return 'gave no token';
   const first = tokens[0]!.token;

@@ -152,6 +152,19 @@ describe('a benchmark', () => {
     expect(models.map(({ id }) => id)).toEqual(['done']);
   });
 
+  test('asks for no thoughts, and takes no failed answer for a right one', async () => {
+    const thoughts = new Set<boolean | undefined>();
+    const fails = brain(({ think, messages }) => {
+      thoughts.add(think);
+      const task = TASKS.some(({ ask }) => messages[0]?.text === ask);
+      const error = { kind: 'internal', message: 'It broke.', advice: '' } as const;
+      return task ? [{ type: 'end', reason: 'error', error }] : [USAGE, END];
+    });
+    const { models } = await runBenchmark([candidate('a', fails)], 'here', () => undefined, never);
+    expect(models[0]?.right).toBe(0);
+    expect([...thoughts]).toEqual([false]);
+  });
+
   test('ranks the quicker one first where both are as good', () => {
     const one = { label: '', engine: '', memory: 1, storage: 1, of: 10, tasks: [], right: 5 };
     const order = ranked([

@@ -89,11 +89,11 @@ const TABLE: readonly (readonly [string, CatalogueRow, Phone, Here, Partial<Fit>
     /short conversations .*2,048 tokens/,
   ],
   [
-    'too little memory, perhaps',
-    wllama,
+    'too little memory, perhaps: then with its smallest window',
+    { ...wllama, contexts: [1024, 512] },
     { ...GOOD, memory: 1 * GIB },
     ABSENT,
-    { verdict: 'big', risk: expect.stringContaining('may close the app') as string },
+    { verdict: 'big', window: 512, risk: expect.stringContaining('may close the app') as string },
     /too much for this phone/,
   ],
   [

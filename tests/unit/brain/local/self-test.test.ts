@@ -23,3 +23,8 @@ test.each([
 ])('%s are nonsense', (_what, text, given, why) => {
   expect(nonsense(text, given)).toMatch(why);
 });
+
+test('a logarithm that 32 bits rounded over 0 is none, one above that is', () => {
+  expect(nonsense('one two', tokens(['one', ' two'], 2.4e-7))).toBeUndefined();
+  expect(nonsense('one two', tokens(['one', ' two'], 0.5))).toContain('0.5');
+});

@@ -27,6 +27,32 @@ function memoryStore(): TrialStore {
   };
 }
 
+describe('of a repository that lists its own files', () => {
+  const OPEN = {
+    ...ROW,
+    files: [{ path: 'mlc-chat-config.json' }],
+    library: 'https://l.example/x',
+  };
+  const WHOLE = { ...OPEN, files: [{ path: 'mlc-chat-config.json', bytes: 9 }, ...ROW.files] };
+
+  test('what became of it is known before and after it was fetched', async () => {
+    const trials = createTrials(memoryStore(), () => 'a chip');
+    await trials.noteFailure(trials.keyOf(WHOLE), 'crashed');
+    expect(trials.history([OPEN])).toHaveLength(1);
+    expect(trials.history([{ ...OPEN, library: 'https://l.example/y' }])).toEqual([]);
+  });
+});
+
+test('what cannot be stored for want of room is known all the same', async () => {
+  const full: TrialStore = {
+    get: async () => ({}),
+    set: () => Promise.reject(new Error('no room')),
+  };
+  const trials = createTrials(full, () => 'a chip');
+  await trials.notePass(ROW);
+  expect(trials.passed(ROW)).toBe(true);
+});
+
 describe('what became of a model', () => {
   test('is remembered over reloads, on this device and for this version only', async () => {
     const store = memoryStore();
