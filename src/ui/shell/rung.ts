@@ -1,6 +1,6 @@
 /** The safer choice in place of a model that failed: its words, and what a tap on it does. */
 import type { App } from '../../app.ts';
-import type { ModelView, Rung } from '../../brain/local/types.ts';
+import type { ModelView, Rung, Setback } from '../../brain/local/types.ts';
 import { isStored, sizeOf } from '../screens/models.ts';
 import { bytes } from '../screens/words.ts';
 import { currentRoute, navigate } from '../router.ts';
@@ -19,16 +19,31 @@ export function rungLabel(next: Rung): string {
   }
 }
 
-/** What that means, as a sentence or two. */
+/**
+ * What that means, in sentences: also what comes with a download that it begins with, and why the
+ * last one came to nothing. `models` is the whole list.
+ */
 export function rungReason(next: Rung, models: readonly ModelView[]): string {
   const found =
     next.kind === 'cloud' ? undefined : models.find(({ row }) => row.id === next.row.id);
-  if (!found || next.kind === 'context' || isStored(found.status)) return meaning(next);
+  // One that has a setback of its own failed too, and is stored.
+  if (!found || next.kind === 'context' || isStored(found.status) || found.setback)
+    return meaning(next);
   if (found.status.kind === 'downloading') {
     const { received, total } = found.status;
     return `${meaning(next)} It is on its way: ${bytes(received)} of ${bytes(total)}.`;
   }
-  return `${meaning(next)} ${bytes(sizeOf(found.row))} are downloaded first.`;
+  const begin =
+    found.status.kind === 'failed'
+      ? [found.status.message, found.status.advice]
+      : [`${bytes(sizeOf(found.row))} are downloaded first.`];
+  return [meaning(next), ...begin, ...found.fit.asks].join(' ');
+}
+
+/** What a person who has read of a setback has read: another model's, or another offer, is news. */
+export function setbackKey({ row }: ModelView, { next }: Setback): string {
+  const contextTokens = next.kind === 'cloud' ? null : next.contextTokens;
+  return `${row.id} ${JSON.stringify([next.kind, contextTokens])}`;
 }
 
 function meaning(next: Rung): string {
@@ -46,11 +61,16 @@ function meaning(next: Rung): string {
   }
 }
 
-/** Takes what is offered in place of the model; for the cloud it leads to a key where there is none. */
-export async function takeRung(app: App, id: string): Promise<void> {
+/**
+ * Takes what is offered in place of the model. Where that is the cloud and there is no key, it leads
+ * to one, and the offer stands until there is.
+ */
+export async function takeRung(app: App, id: string, next: Rung): Promise<void> {
+  const { cloudAccount } = await app.settings.get();
+  if (next.kind === 'cloud' && cloudAccount === null) return navigate('/cloud');
   const taken = await app.models.stepDown(id);
   if (taken?.kind !== 'cloud') return;
-  const { cloudAccount } = await app.settings.get();
+  // What is offered may have changed since it was shown.
   if (cloudAccount === null) return navigate('/cloud');
   await app.settings.set({ mode: 'cloud' });
   const { screen } = currentRoute();

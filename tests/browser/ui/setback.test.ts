@@ -89,7 +89,7 @@ test('the cloud is taken for the conversation on the screen', async () => {
       set,
     },
   };
-  await takeRung(withAccount, 'a');
+  await takeRung(withAccount, 'a', { kind: 'cloud' });
   expect(set).toHaveBeenCalledWith({ mode: 'cloud' });
   expect(session.calls).toContainEqual({ name: 'setMode', args: ['cloud'] });
 });
