@@ -47,6 +47,8 @@ export function createModels(deps: ModelsDeps): Models {
   let missedAt: number | null = null;
   const own = createOwnList(store.settings);
   const lists = new Mutex();
+  /** Models that are being deleted. */
+  const leaving = new Set<string>();
   /** Files that the person gave, by model id: as long as the page lives, storing can be tried again. */
   const given = new Map<string, File>();
   /** Sampling that the person chose, by model id; models that are not to think. */
@@ -339,9 +341,17 @@ export function createModels(deps: ModelsDeps): Models {
     async remove(id) {
       const entry = await entryOf(id);
       if (!entry) return;
-      await life.unload(entry.row);
-      await transfers.remove(entry.row);
-      await (await figuresHere()).forget(id);
+      // A turn's next step must not load it again meanwhile.
+      leaving.add(id);
+      try {
+        await life.unload(entry.row);
+        await transfers.remove(entry.row);
+      } finally {
+        leaving.delete(id);
+      }
+      await figuresHere()
+        .then((kept) => kept.forget(id))
+        .catch(() => undefined);
       if (entry.row.own === undefined) return;
       await own.remove(id);
       given.delete(id);
@@ -428,7 +438,7 @@ export function createModels(deps: ModelsDeps): Models {
 
     async brain(id) {
       const entry = await entryOf(id);
-      if (entry?.kept.kind !== 'ready') return null;
+      if (entry?.kept.kind !== 'ready' || leaving.has(id)) return null;
       // Dialects, grammar and repair come with the first brain: no screen needs them.
       const [{ createLocalBrain }, { measured }, kept] = await Promise.all([
         import('./brain.ts'),
