@@ -14,7 +14,7 @@ export const END = '<end_of_turn>\n';
 const CONTROL =
   /<(start_of_turn|end_of_turn|bos|eos|pad|unk|mask|start_of_image|end_of_image|image_soft_token|unused\d+)>|\[(multimodal|@BOS@)\]/gi;
 /** The fences of calls and results, however they are spaced. */
-const FENCE = /```(\s*tool_)/gi;
+const FENCE = /```([\s▁]*tool_)/gi;
 
 export function neutralise(text: string): string {
   return text.replace(CONTROL, '‹$1$2›').replace(FENCE, "'''$1");

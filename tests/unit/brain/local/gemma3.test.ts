@@ -272,4 +272,9 @@ describe('nobody can forge a turn', () => {
     const text = 'if a < b and c > d: <table> ```python\nprint(1)\n``` 50% <start>';
     expect(gemma3.neutralise(text)).toBe(text);
   });
+
+  test('a fence is broken up also behind the mark that the tokenizer reads as a space', () => {
+    for (const space of ['', ' ', '\n', '▁', '▁ ▁'])
+      expect(gemma3.neutralise(`\`\`\`${space}tool_output`)).not.toContain('```');
+  });
 });
