@@ -10,7 +10,10 @@ import type {
 /** Left free beside a model, in bytes, so that conversations always fit. */
 const RESERVE = 64_000_000;
 
-/** Bytes of a model's files: their sum where all are known, else at least the row's own estimate. */
+/**
+ * Bytes of a model's files: their sum where all are known, else at least the row's own estimate. The
+ * brain reckons the same (`size.ts`), whose code no screen may import: a test holds the two together.
+ */
 export function sizeOf({ files, approxBytes = 0 }: CatalogueRow): number {
   const known = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
   return files.every(({ bytes }) => bytes !== undefined) ? known : Math.max(known, approxBytes);
@@ -19,6 +22,22 @@ export function sizeOf({ files, approxBytes = 0 }: CatalogueRow): number {
 /** Whether a model is whole on this phone. */
 export function isStored({ kind }: ModelStatus): boolean {
   return kind === 'ready' || kind === 'loading' || kind === 'warm' || kind === 'generating';
+}
+
+/** What a newcomer is offered to begin with on the phone. */
+export type Offer =
+  | { readonly kind: 'looking' }
+  /** The list could not be read. */
+  | { readonly kind: 'unread' }
+  /** The list has none that this phone can run. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'model'; readonly model: ModelView };
+
+/** The first that this phone can run, of a list that is best first; a list read before still counts. */
+export function offerOf(models: readonly ModelView[] | undefined, error: unknown): Offer {
+  if (!models) return { kind: error === undefined ? 'looking' : 'unread' };
+  const model = models.find(({ unfit }) => !unfit);
+  return model ? { kind: 'model', model } : { kind: 'none' };
 }
 
 export interface Room {

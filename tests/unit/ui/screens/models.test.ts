@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelView } from '../../../../src/brain/local/types.ts';
-import { grouped, room, sizeOf } from '../../../../src/ui/screens/models.ts';
+import { sizeOf as sizeInTheBrain } from '../../../../src/brain/local/size.ts';
+import type { CatalogueRow, ModelView } from '../../../../src/brain/local/types.ts';
+import { grouped, offerOf, room, sizeOf } from '../../../../src/ui/screens/models.ts';
 
 const view = (status: ModelView['status'], stored = 0): ModelView =>
   ({
@@ -37,6 +38,40 @@ describe('the list of models', () => {
     expect(sizeOf(row as never)).toBe(5);
     expect(sizeOf({ ...row, approxBytes: 9 } as never)).toBe(9);
     expect(sizeOf({ files: [{ path: 'a', bytes: 5 }], approxBytes: 9 } as never)).toBe(5);
+  });
+});
+
+it('a model is as large on the screen as it is for a download', () => {
+  const files: CatalogueRow['files'][] = [
+    [],
+    [{ path: 'a' }],
+    [{ path: 'a', bytes: 5 }],
+    [{ path: 'a', bytes: 5 }, { path: 'b' }],
+    [
+      { path: 'a', bytes: 5 },
+      { path: 'b', bytes: 0 },
+    ],
+  ];
+  for (const some of files)
+    for (const estimate of [{}, { approxBytes: 3 }, { approxBytes: 9 }]) {
+      const row = { files: some, ...estimate } as CatalogueRow;
+      expect(sizeOf(row)).toBe(sizeInTheBrain(row));
+    }
+});
+
+describe('the model that a newcomer is offered', () => {
+  const unfit: ModelView = { ...view({ kind: 'absent' }), unfit: 'It has no such chip.' };
+  const fits = view({ kind: 'absent' });
+
+  it('is the first that the phone can run', () => {
+    expect(offerOf(undefined, undefined)).toEqual({ kind: 'looking' });
+    expect(offerOf([unfit, fits], undefined)).toEqual({ kind: 'model', model: fits });
+    expect(offerOf([unfit], undefined)).toEqual({ kind: 'none' });
+  });
+
+  it('is not looked for for ever where the list cannot be read', () => {
+    expect(offerOf(undefined, new Error('no storage'))).toEqual({ kind: 'unread' });
+    expect(offerOf([fits], new Error('no storage'))).toEqual({ kind: 'model', model: fits });
   });
 });
 
