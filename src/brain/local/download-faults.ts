@@ -117,6 +117,13 @@ export function roomFault(needed: number | undefined, free?: number): DownloadEr
   });
 }
 
+/** A file that was brought in from this phone is not here any more, or not all of it. */
+export const sourceGone = ({ label }: { readonly label: string }): DownloadFault => ({
+  kind: 'evicted',
+  message: `Deft no longer has the file that ${label} came from.`,
+  advice: 'Remove it from the list and add the file again.',
+});
+
 /** The browser cleared files behind our back; `gone` of `all` files. */
 export const evictedFault = (label: string, gone: number, all: number): DownloadFault => ({
   kind: 'evicted',

@@ -11,7 +11,7 @@ import { fetchRows, keptRows } from './catalogue.ts';
 import { DOWNLOAD_LOCK } from './downloads.ts';
 import { createEngine } from './engines/engines.ts';
 import type { Figures } from './figures.ts';
-import { manifests, removeStrays } from './files.ts';
+import { manifests, removeStrays, stored } from './files.ts';
 import type { Phone } from './fit.ts';
 import { createLife } from './life.ts';
 import { Mutex } from './mutex.ts';
@@ -315,7 +315,8 @@ export function createModels(deps: ModelsDeps): Models {
       const entry = await entryOf(id);
       if (!entry) return [];
       const bad = await transfers.check(entry.row);
-      if (bad.length > 0) void transfers.download(entry.row);
+      const canCome = entry.row.own !== 'file' || given.has(id);
+      if (bad.length > 0 && canCome) void transfers.download(entry.row, localOf(entry.row));
       return bad;
     },
 
@@ -332,9 +333,23 @@ export function createModels(deps: ModelsDeps): Models {
       if (!found.ok) return found;
       await started;
       const { row, local } = found;
+      const here = entries.get(row.id);
+      // What is whole here is not given up for a file of which no byte was verified.
+      if (here?.kept.kind === 'ready' && !(await stored(row)).complete)
+        return {
+          ok: false,
+          message: `Another version of ${here.row.label} is here.`,
+          advice: 'Delete that one first, then bring the file in again.',
+        };
       await transfers.download(row, local);
       const { kept } = await look(row);
       if (kept.kind === 'failed') return { ok: false, message: kept.message, advice: kept.advice };
+      if (kept.kind !== 'ready')
+        return {
+          ok: false,
+          message: 'It was not brought in whole.',
+          advice: 'Bring the file in again.',
+        };
       return { ok: true, id: row.id };
     },
 

@@ -4,12 +4,13 @@
  *
  * Promises: what a status says survives a reload and a killed tab; a download that was running then
  * goes on by itself at the next start, except over a connection that costs, where it is offered as
- * paused; one that lost the network goes on when it is back; what the person paused stays paused.
+ * paused; one that lost the network goes on when it is back; what the person paused stays paused; what
+ * one tab fetches, no other tab takes from under it, and where that tab is killed, another goes on.
  */
 import type { ModelRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { StoppedOutside, tidyArrivals, wasStopped } from './background.ts';
-import { DownloadError, evictedFault, type DownloadFault } from './download-faults.ts';
+import { DownloadError, evictedFault, sourceGone, type DownloadFault } from './download-faults.ts';
 import { check, download, DOWNLOAD_LOCK } from './downloads.ts';
 import { isEngineKept, keepEngine } from './engines/engines.ts';
 import { checkGpu } from './engines/gpu.ts';
@@ -64,7 +65,21 @@ const NO_NETWORK = 'There is no network. It goes on by itself when the network i
 const ELSEWHERE = 'Deft is fetching it in another tab.';
 const BEGINS_AGAIN = 'The file that was under way begins again; those that were whole stay.';
 const STOPPED = 'You stopped it in the notification of the browser.';
+const COSTS_NOW = 'The network that is here now may cost, so it waits for you.';
 const COSTS = 'It stopped when Deft was closed. This connection may cost, so it waits for you.';
+
+/** Held by the tab that fetches the row, until it has noted how that ended. */
+const lockOf = ({ id }: CatalogueRow): string => `deft-transfer/${id}`;
+
+/** What is under way in another tab cannot be stopped or removed from this one. */
+export class ElsewhereError extends Error {
+  override readonly name = 'ElsewhereError';
+  readonly advice = 'Stop it there, or close that tab, then try again.';
+
+  constructor() {
+    super(ELSEWHERE);
+  }
+}
 
 /** Why a download was ended from here. */
 type Ending = 'pause' | 'cancel';
@@ -87,6 +102,8 @@ export function createTransfers(deps: TransfersDeps): Transfers {
   const inBackground = new Set<string>();
   /** Rows whose download waits for the network. */
   const waiting = new Map<string, CatalogueRow>();
+  /** Rows whose download was begun over a connection that costs: it may go on over one. */
+  const agreed = new Set<string>();
 
   async function write(
     row: CatalogueRow,
@@ -114,7 +131,10 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     if (record?.state === 'failed') return entry(failed(record));
     if (complete) return entry({ kind: 'ready' }, await isEngineKept(row.engine));
     if (record?.state === 'ready') {
-      const gone = evictedFault(row.label, row.files.length - found.files.length, row.files.length);
+      const gone =
+        row.own === 'file'
+          ? sourceGone(row)
+          : evictedFault(row.label, row.files.length - found.files.length, row.files.length);
       const { kind: fault, message, advice } = gone;
       return entry({ kind: 'failed', message, advice, fault });
     }
@@ -140,6 +160,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     local: Readonly<Record<string, Blob>>,
   ): Promise<void> {
     if (row.engine === 'webllm') await checkGpu(row);
+    if (row.own === 'file') await ensureSource(row, local);
     if (sizeOf(row) >= LARGE) await askPersist();
     await write(row, 'downloading');
     await download(row, {
@@ -164,6 +185,20 @@ export function createTransfers(deps: TransfersDeps): Transfers {
   }
 
   async function run(
+    row: CatalogueRow,
+    stop: AbortController,
+    local: Readonly<Record<string, Blob>>,
+  ): Promise<void> {
+    const { signal } = stop;
+    try {
+      await navigator.locks.request(lockOf(row), { signal }, () => hold(row, stop, local));
+    } catch (error) {
+      // Ended while it waited for another tab: what that one fetches and notes is not touched.
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async function hold(
     row: CatalogueRow,
     stop: AbortController,
     local: Readonly<Record<string, Blob>>,
@@ -194,6 +229,34 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     await store.models.delete(row.id);
   }
 
+  async function isElsewhere(row: CatalogueRow): Promise<boolean> {
+    if (waiting.has(row.id)) return false;
+    return (await store.models.get(row.id))?.state === 'downloading' && isHeld(lockOf(row));
+  }
+
+  /** The network is back: goes on, unless it may cost now and did not before. */
+  async function goOn(row: CatalogueRow): Promise<void> {
+    const mayCost = row.own !== 'file' && !agreed.has(row.id) && (await deps.metered());
+    // Another tab may have ended it since.
+    const isWanted = (await store.models.get(row.id))?.state === 'downloading';
+    if (!waiting.has(row.id)) return;
+    if (isWanted && !mayCost) return self.download(row);
+    waiting.delete(row.id);
+    if (isWanted) await write(row, 'paused', { error: COSTS_NOW });
+    deps.show(await look(row));
+  }
+
+  /** Goes on with what was running when its page was closed or killed, if nothing speaks against it. */
+  async function takeUpOne(row: CatalogueRow): Promise<void> {
+    if ((await store.models.get(row.id))?.state !== 'downloading') return;
+    if (downloads.has(row.id) || waiting.has(row.id)) return;
+    const costs = row.own !== 'file' && (await deps.metered());
+    const why = (await wasStopped(row)) ? STOPPED : costs ? COSTS : null;
+    if (why === null) return void self.download(row);
+    await write(row, 'paused', { error: why });
+    deps.show(await look(row));
+  }
+
   async function end(row: CatalogueRow, how: Ending): Promise<void> {
     const running = downloads.get(row.id);
     running?.end(how);
@@ -208,19 +271,21 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     },
 
     async takeUp(rows) {
-      if (await isHeld(DOWNLOAD_LOCK)) return;
       const records = await store.models.all();
       const begun = new Set(records.filter((one) => one.state !== 'ready').map(({ id }) => id));
-      await tidyArrivals(rows.filter(({ id }) => begun.has(id)));
+      if (!(await isHeld(DOWNLOAD_LOCK)))
+        await tidyArrivals(rows.filter(({ id }) => begun.has(id)));
       for (const { id, state } of records) {
         const row = rows.find((one) => one.id === id);
         if (state !== 'downloading' || downloads.has(id) || waiting.has(id)) continue;
         if (!row) continue;
-        const why = (await wasStopped(row)) ? STOPPED : (await deps.metered()) ? COSTS : null;
-        if (why !== null) {
-          await write(row, 'paused', { error: why });
-          deps.show(await look(row));
-        } else void self.download(row);
+        if (await isHeld(lockOf(row))) {
+          // Once that tab is done it has noted how it ended; where it was killed, it has not.
+          void navigator.locks
+            .request(lockOf(row), () => undefined)
+            .then(() => takeUpOne(row))
+            .catch(() => undefined);
+        } else await takeUpOne(row);
       }
     },
 
@@ -228,6 +293,10 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       const running = downloads.get(row.id);
       if (running) return running.done;
       waiting.delete(row.id);
+      void deps.metered().then(
+        (costs) => void (costs ? agreed.add(row.id) : agreed.delete(row.id)),
+        () => undefined,
+      );
       const stop = new AbortController();
       const done = run(row, stop, local)
         // Where there is no room even for a note, the look says what is here.
@@ -259,12 +328,14 @@ export function createTransfers(deps: TransfersDeps): Transfers {
 
     async cancel(row) {
       if (downloads.has(row.id)) return end(row, 'cancel');
+      if (await isElsewhere(row)) throw new ElsewhereError();
       await clear(row);
       deps.show(await look(row));
     },
 
     async remove(row) {
       await end(row, 'pause');
+      if (await isElsewhere(row)) throw new ElsewhereError();
       waiting.delete(row.id);
       await removeFiles(row);
       await store.models.delete(row.id);
@@ -280,10 +351,21 @@ export function createTransfers(deps: TransfersDeps): Transfers {
   };
 
   addEventListener('online', () => {
-    for (const row of [...waiting.values()]) void self.download(row);
+    for (const row of [...waiting.values()]) void goOn(row).catch(() => undefined);
   });
 
   return self;
+}
+
+/** A row whose file came from this phone has nowhere to be fetched from. */
+async function ensureSource(
+  row: CatalogueRow,
+  local: Readonly<Record<string, Blob>>,
+): Promise<void> {
+  const { row: whole, files } = await stored(row);
+  const isHere = (path: string): boolean =>
+    local[path] !== undefined || files.some((file) => file.path === path);
+  if (!whole.files.every(({ path }) => isHere(path))) throw new DownloadError(sourceGone(row));
 }
 
 function failed({ error = '', advice = '', fault }: ModelRecord): Kept {
