@@ -22,10 +22,22 @@ const FAMILIES: ReadonlySet<unknown> = new Set<Family>([
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) > 0;
+
+/** A name under which the phone's file system keeps something. */
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && !/^\.*$|\p{Surrogate}/u.test(value);
+
+/** Bytes of an id, as the name of a folder: file systems end at 255. */
+const LONGEST_ID = 200;
+const isId = (value: unknown): value is string =>
+  isName(value) && encodeURIComponent(value).length <= LONGEST_ID;
+
 const isFile = (value: unknown): value is CatalogueRow['files'][number] =>
   isRecord(value) &&
-  typeof value.path === 'string' &&
-  (value.bytes === undefined || Number.isSafeInteger(value.bytes)) &&
+  isName(value.path) &&
+  (value.bytes === undefined || isCount(value.bytes)) &&
   (value.sha256 === undefined || /^[0-9a-f]{64}$/.test(String(value.sha256)));
 
 const isPositive = (value: unknown): value is number => Number.isFinite(value) && Number(value) > 0;
@@ -53,11 +65,14 @@ function extras(entry: Record<string, unknown>, base: string): Partial<Catalogue
   const { quantisation, contexts, kvBytesPerToken, features, largestBuffer } = entry;
   const { thinking, untaught, demo, images, library, overrides, approxBytes } = entry;
   const sampling = toSampling(entry['sampling']);
+  const most = Number(entry['contextTokens']);
   const texts = (value: unknown): value is string[] =>
     Array.isArray(value) && value.every((item) => typeof item === 'string');
   return {
     ...(typeof quantisation === 'string' ? { quantisation } : {}),
-    ...(Array.isArray(contexts) && contexts.every(isPositive) ? { contexts } : {}),
+    ...(Array.isArray(contexts) && contexts.every(isCount)
+      ? { contexts: contexts.filter((one) => one < most).toSorted((a, b) => b - a) }
+      : {}),
     ...(isPositive(kvBytesPerToken) ? { kvBytesPerToken } : {}),
     ...(texts(features) ? { features } : {}),
     ...(isPositive(largestBuffer) ? { largestBuffer } : {}),
@@ -84,7 +99,7 @@ export function toRow(
   const { id, label, engine, family, note, folder, files, licence } = entry;
   const { contextTokens, maxTools, memory } = entry;
   const sound =
-    typeof id === 'string' &&
+    isId(id) &&
     typeof label === 'string' &&
     typeof note === 'string' &&
     typeof folder === 'string' &&
@@ -94,11 +109,12 @@ export function toRow(
     Array.isArray(files) &&
     files.length > 0 &&
     files.every(isFile) &&
+    files.every(({ path }) => URL.canParse(path, new URL(folder, index))) &&
     isRecord(licence) &&
     typeof licence.name === 'string' &&
     typeof licence.url === 'string' &&
-    isPositive(contextTokens) &&
-    isPositive(maxTools) &&
+    isCount(contextTokens) &&
+    isCount(maxTools) &&
     isPositive(memory);
   if (!sound) return null;
   const base = new URL(folder, index).href;

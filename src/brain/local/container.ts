@@ -9,6 +9,8 @@
  * like a download, and the header itself is believed only as far as it makes sense.
  */
 import { contentOf, stored, type VerifiedFile } from './files.ts';
+import { toRow } from './catalogue.ts';
+import { FILE_BASE } from './own-models.ts';
 import { isOpen, wholeRow } from './resolve.ts';
 import type { CatalogueRow } from './types.ts';
 
@@ -68,8 +70,7 @@ export async function unpack(file: Blob): Promise<Unpacked> {
     at += bytes;
   }
   if (at !== file.size) return refuse('The file of this model is not whole.');
-  const files = header.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }));
-  return { ok: true, row: { ...header.row, files }, local };
+  return { ok: true, row: header.row, local };
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -83,8 +84,10 @@ function parse(text: string): Header | null {
     return null;
   }
   if (!isRecord(value) || value.version !== 1) return null;
-  const { row, files } = value;
-  if (!Array.isArray(files) || !files.every(isFile) || !isRow(row)) return null;
+  const { row: told, files } = value;
+  if (!Array.isArray(files) || !files.every(isFile)) return null;
+  const row = rowOf(told, files);
+  if (!row) return null;
   const whole = wholeRow(row, undefined);
   const paths = new Set(files.map((file) => file.path));
   const complete =
@@ -101,25 +104,16 @@ const isFile = (value: unknown): value is VerifiedFile =>
 
 const isWeb = (value: unknown): boolean =>
   typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value);
-const isText = (value: unknown): boolean => typeof value === 'string' && value.length < 2_000;
-const isPositive = (value: unknown): boolean => Number.isFinite(value) && Number(value) > 0;
 
-/** What the app reads of every row; what else it holds is passed on as it is. */
-function isRow(value: unknown): value is CatalogueRow {
-  if (!isRecord(value)) return false;
-  const { licence } = value;
-  return (
-    [value.id, value.label, value.note, value.family].every(isText) &&
-    value.id !== '' &&
-    (value.engine === 'webllm' || value.engine === 'wllama') &&
-    isWeb(value.base) &&
-    String(value.base).endsWith('/') &&
-    (value.library === undefined || isWeb(value.library)) &&
-    isRecord(licence) &&
-    isText(licence.name) &&
-    isWeb(licence.url) &&
-    [value.contextTokens, value.maxTools, value.memory].every(isPositive) &&
-    Array.isArray(value.files) &&
-    value.files.every((file: unknown) => isRecord(file) && isText(file.path))
-  );
+/** A row is believed as far as one of a list would be, and lies in the web or in a file of a phone. */
+function rowOf(told: unknown, files: readonly VerifiedFile[]): CatalogueRow | null {
+  if (!isRecord(told)) return null;
+  const { base, own } = told;
+  if (!(isWeb(base) || base === FILE_BASE) || !String(base).endsWith('/')) return null;
+  const wanted = files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }));
+  const from: Pick<CatalogueRow, 'beside' | 'own'> =
+    own === 'file' || own === 'url' ? { beside: false, own } : { beside: false };
+  const row = toRow({ ...told, folder: base, files: wanted }, String(base), from);
+  if (!row || !(row.licence.url === '' || isWeb(row.licence.url))) return null;
+  return row.library === undefined || isWeb(row.library) ? row : null;
 }

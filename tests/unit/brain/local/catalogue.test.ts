@@ -34,6 +34,17 @@ describe('the list beside the app', () => {
       { ...good, files: [] },
       { ...good, files: [{ path: 1 }] },
       { ...good, files: [{ path: 'x', sha256: 'short' }] },
+      { ...good, files: [{ path: '' }] },
+      { ...good, files: [{ path: '..' }] },
+      { ...good, files: [{ path: 'http://[' }] },
+      { ...good, files: [{ path: 'x', bytes: -5 }] },
+      { ...good, files: [{ path: 'x', bytes: 0 }] },
+      { ...good, id: '' },
+      { ...good, id: '..' },
+      { ...good, id: '\ud800' },
+      { ...good, id: 'x'.repeat(300) },
+      { ...good, contextTokens: 0.5 },
+      { ...good, maxTools: 1.5 },
       { ...good, contextTokens: -1 },
       { ...good, licence: undefined },
       null,
@@ -63,9 +74,13 @@ describe('the list beside the app', () => {
     expect(parseIndex(JSON.stringify([{ ...good, ...more }]), INDEX)).toEqual([
       { ...rows[0], ...more, library: 'https://app.example/models/gemma-tools/webllm/lib.wasm' },
     ]);
+    const windows = { contextTokens: 2048, contexts: [512, 1e9, 2048, 1024] };
+    expect(parseIndex(JSON.stringify([{ ...good, ...windows }]), INDEX)![0]!.contexts).toEqual([
+      1024, 512,
+    ]);
     const wrong = {
       quantisation: 4,
-      contexts: [0],
+      contexts: [1024, 0.5],
       kvBytesPerToken: -1,
       features: [1],
       largestBuffer: 'big',
