@@ -315,8 +315,9 @@ class Arriving {
     const named = shardListOf(row);
     if (named) return [named, await this.#textOf(row, named)];
     const [newer, older] = SHARD_LISTS.map((name) => ({ path: folder + name }));
+    // Some hosts answer like that for a file that they do not have.
     const isMissing = (error: unknown): boolean =>
-      error instanceof DownloadError && error.fault.kind === 'missing';
+      error instanceof DownloadError && ['missing', 'refused', 'page'].includes(error.fault.kind);
     try {
       return [newer!, await this.#textOf(row, newer!)];
     } catch (error) {

@@ -154,19 +154,21 @@ async function readJson(response: Response): Promise<string> {
 
 const OTHER_FOLDER = 'Look for a repository whose name ends in -MLC.';
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof DownloadError && error.fault.kind === 'missing';
+const MISSING = ['missing'];
+/** What some hosts answer for a file that they do not have, beside one that they have. */
+const LIKE_MISSING = ['missing', 'refused', 'page'];
 
-/** The first of these that is there, with its text. */
+/** The first of these that is there, with its text; after these faults the next one is tried. */
 async function firstOf(
   urls: readonly URL[],
   signal: AbortSignal,
+  faults: readonly string[],
 ): Promise<{ readonly url: URL; readonly text: string } | null> {
   for (const url of urls)
     try {
       return { url, text: await readJson(await ask(url, signal)) };
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!(error instanceof DownloadError && faults.includes(error.fault.kind))) throw error;
     }
   return null;
 }
@@ -192,6 +194,7 @@ async function inspectMlc(
   const config = await firstOf(
     folders.map((folder) => new URL(CONFIG, folder)),
     signal,
+    MISSING,
   );
   if (!config)
     throw new OwnModelError('There is no model packed by MLC at this address.', OTHER_FOLDER);
@@ -199,6 +202,7 @@ async function inspectMlc(
   const list = await firstOf(
     SHARD_LISTS.map((name) => new URL(name, folder)),
     signal,
+    LIKE_MISSING,
   );
   if (!list)
     throw new OwnModelError('The list of the weights is missing at this address.', OTHER_FOLDER);
@@ -211,7 +215,7 @@ async function inspectMlc(
     throw new OwnModelError('The configuration at this address cannot be read.', OTHER_FOLDER);
   }
   await checkLibrary(library, signal);
-  const packaged = (await firstOf([new URL(PACKAGE, folder)], signal)) !== null;
+  const packaged = (await firstOf([new URL(PACKAGE, folder)], signal, LIKE_MISSING)) !== null;
   return judgeMlc({ folder, library, config: parsed ?? {}, weights, packaged });
 }
 

@@ -203,7 +203,9 @@ export async function judgeGguf(header: GgufHeader, place: GgufPlace): Promise<J
   const perToken =
     layers && kvHeads && headDim ? kvBytesPerToken({ layers, kvHeads, headDim }, 2) : 0;
   const file =
-    place.kind === 'url' ? place.url.pathname.split('/').at(-1)! : encodeURIComponent(place.name);
+    place.kind === 'url'
+      ? place.url.pathname.split('/').at(-1)!
+      : encodeURIComponent(place.name.replace(/(\.gguf)?$/i, '.gguf'));
   const name = header.name?.trim() || decodeURIComponent(file).replace(/\.gguf$/i, '');
   const [type = 'F32'] = header.types[0] ?? [];
   const from = place.kind === 'url' ? place.url.href : `${place.name} ${place.bytes}`;
@@ -219,7 +221,10 @@ export async function judgeGguf(header: GgufHeader, place: GgufPlace): Promise<J
           ? `Added by you, from ${place.url.host}.`
           : 'Added by you, from a file.',
       base: place.kind === 'url' ? new URL('./', place.url).href : FILE_BASE,
-      files: [{ path: file, bytes: said }],
+      // Where nobody says the size, the file may be longer than what its header announces.
+      ...(place.bytes === undefined
+        ? { files: [{ path: file }], approxBytes: said }
+        : { files: [{ path: file, bytes: said }] }),
       licence: {
         name: header.licence?.slice(0, 40) || 'see its maker',
         url: place.kind === 'url' ? pageOf(place.url) : '',

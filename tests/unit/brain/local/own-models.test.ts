@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { encodeHeader, type GgufValue } from '../../../../tools/weights/gguf.ts';
 import { randomGemma3 } from '../../../models/gguf.ts';
 import { startFiles, type FilesServer } from '../../../servers/files.ts';
 import type { Phone } from '../../../../src/brain/local/fit.ts';
+import { readGgufHeader } from '../../../../src/brain/local/gguf-header.ts';
 import { inspect } from '../../../../src/brain/local/inspect.ts';
 import {
   familyOf,
   ggufAddress,
+  judgeGguf,
   OwnModelError,
   webllmFolders,
 } from '../../../../src/brain/local/own-models.ts';
@@ -27,6 +29,7 @@ const PHONE: Phone = {
   memory: 4 * 2 ** 30,
   free: 10e9,
 };
+const real = fetch;
 const never = new AbortController().signal;
 const look = (source: OwnSource, phone = PHONE): Promise<Inspection> =>
   inspect(source, phone, never);
@@ -126,6 +129,13 @@ describe('a GGUF file by its address', () => {
     plain.close();
   });
 
+  test('may be longer than its header says, where the host does not tell its size', async () => {
+    const header = readGgufHeader(gguf());
+    const { row } = await judgeGguf(header, { kind: 'url', url: new URL(at('/made/llama.gguf')) });
+    expect(row.files).toEqual([{ path: 'llama.gguf' }]);
+    expect(row.approxBytes).toBe(header.bytes);
+  });
+
   test('is refused with a sentence where the host has none, or has a page', async () => {
     expect(await refusal({ kind: 'gguf', url: at('/made/none.gguf') })).toMatch(
       /does not have the file none\.gguf\. Check the address/,
@@ -170,6 +180,13 @@ describe('a GGUF file on this phone', () => {
         kvBytesPerToken: 256,
       },
     });
+  });
+
+  test('is known as one to the engine, whatever its name was', async () => {
+    for (const name of ['a.GGUF', 'a'])
+      expect(await look(asFile(Buffer.from(gguf()), name))).toMatchObject({
+        row: { files: [{ path: 'a.gguf' }] },
+      });
   });
 
   test.each<[string, Uint8Array<ArrayBuffer>, RegExp]>([
@@ -227,6 +244,28 @@ describe('a model packed by MLC', () => {
     const { size } = readShard();
     expect(found.ok && (found.row as CatalogueRow).approxBytes).toBe(size);
   });
+
+  test.each(['refused', 'html'])(
+    'is found by its older list at a host that is %s',
+    async (mode) => {
+      const folder = `/${mode}`;
+      for (const name of ['mlc-chat-config.json', 'tensor-cache.json'])
+        made.set(
+          `${folder}/${name.replace('tensor', 'ndarray')}`,
+          readFileSync(`models/tiny-gemma/webllm/${name}`),
+        );
+      vi.stubGlobal('fetch', async (input: URL, init: RequestInit) => {
+        const answer = await real(input, init);
+        if (answer.status !== 404) return answer;
+        return mode === 'html'
+          ? new Response('<html>', { headers: { 'content-type': 'text/html' } })
+          : new Response('', { status: 403 });
+      });
+      const found = await look(source({ url: at(`${folder}/`) }));
+      vi.unstubAllGlobals();
+      expect(found).toMatchObject({ ok: true, row: { files: [{ path: 'mlc-chat-config.json' }] } });
+    },
+  );
 
   test('is refused where there is none, or the library is none', async () => {
     expect(await refusal(source({ url: at('/made/') }))).toMatch(/no model packed by MLC/);
