@@ -7,7 +7,7 @@
  * the reason, and the others are listed all the same; nothing in the folder but index.json is touched.
  */
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseIndex } from '../src/brain/local/catalogue.ts';
@@ -152,7 +152,10 @@ async function ownRows(root: string, folder: string): Promise<ServedRow[]> {
   const rows = await readRows(root, path.relative(root, folder));
   for (const row of rows)
     for (const file of row.files) {
-      const pinned = await pin(path.join(root, decodeURIComponent(row.folder)), file.path);
+      const pinned = await pin(
+        path.join(root, decodeURIComponent(row.folder)),
+        decodeURIComponent(file.path),
+      );
       if (pinned.bytes !== file.bytes || pinned.sha256 !== file.sha256)
         throw new Problem(`${file.path} is not as rows.json says.`, 'Copy or build it again.');
     }
@@ -168,6 +171,16 @@ function sentence(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** What lies there under a name; through links, of which a hub's cache is made. */
+async function kindOf(
+  folder: string,
+  name: string,
+): Promise<{ readonly name: string; readonly kind: 'file' | 'folder' }> {
+  const found = await stat(path.join(folder, name)).catch(() => null);
+  // A link that leads nowhere stays in the list, so that a model behind it is told as missing.
+  return { name, kind: found?.isDirectory() ? 'folder' : 'file' };
+}
+
 /** The models in a folder, as rows of an index.json in it. */
 export async function readMirror(root: string): Promise<MirrorResult> {
   const rows: ServedRow[] = [];
@@ -180,9 +193,14 @@ export async function readMirror(root: string): Promise<MirrorResult> {
     }
   };
 
+  const seen = new Set<string>();
   async function visit(folder: string, depth: number): Promise<void> {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    const real = await realpath(folder);
+    // A link may lead back to where it lies.
+    if (seen.has(real)) return;
+    seen.add(real);
+    const entries = await Promise.all((await readdir(folder)).map((name) => kindOf(folder, name)));
+    const names = entries.filter(({ kind }) => kind === 'file').map(({ name }) => name);
     if (names.includes('rows.json')) return attempt(folder, () => ownRows(root, folder));
     if (names.includes(CONFIG))
       return attempt(folder, async () => [await mlcRow(root, folder, names)]);
@@ -191,7 +209,7 @@ export async function readMirror(root: string): Promise<MirrorResult> {
         await attempt(path.join(folder, name), async () => [await ggufRow(root, folder, name)]);
     if (depth === 0) return;
     for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
-      if (entry.isDirectory() && !entry.name.startsWith('.'))
+      if (entry.kind === 'folder' && !entry.name.startsWith('.'))
         await visit(path.join(folder, entry.name), depth - 1);
   }
   await visit(root, DEPTH);

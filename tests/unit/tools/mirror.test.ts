@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -58,6 +58,27 @@ test('plain folders become rows, each file with its size and hash', async () => 
   ]);
   expect(rows.every((row) => row.files.every((file) => file.sha256 && file.bytes))).toBe(true);
   expect(lines.at(-1)).toMatch(/^2 listed in .*index\.json, 0 left out$/);
+});
+
+test('links are followed, as in the cache of a hub, and none of them round and round', async () => {
+  await mkdir(path.join(root, 'blobs'));
+  await mkdir(path.join(root, 'snapshots/abc'), { recursive: true });
+  await writeFile(path.join(root, 'blobs/0123'), randomGemma3());
+  await symlink('../../blobs/0123', path.join(root, 'snapshots/abc/my random.gguf'));
+  await symlink('../../snapshots', path.join(root, 'snapshots/abc/again'));
+  await symlink('../../blobs/none', path.join(root, 'snapshots/abc/gone.gguf'));
+  const { rows } = await made();
+  expect(rows.map(({ base, files }) => [base, files[0]!.path])).toEqual([
+    ['https://school.example/models/snapshots/abc/', 'my%20random.gguf'],
+  ]);
+  expect(lines).toContain(
+    'left out snapshots/abc/gone.gguf: gone.gguf is missing. Copy the folder again, whole.',
+  );
+
+  // What it says itself of a file whose name has a blank is found again.
+  const list = await readFile(path.join(root, 'index.json'), 'utf8');
+  await writeFile(path.join(root, 'snapshots/abc/rows.json'), list);
+  expect((await made()).rows).toMatchObject([{ files: [{ path: 'my%20random.gguf' }] }]);
 });
 
 test('a model that the app knows is the same model, from here', async () => {
