@@ -193,8 +193,9 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     try {
       await navigator.locks.request(lockOf(row), { signal }, () => hold(row, stop, local));
     } catch (error) {
-      // Ended while it waited for another tab: what that one fetches and notes is not touched.
       if (!signal.aborted) throw error;
+      // Ended while it waited for another tab: what that one fetches and notes is not touched.
+      if (!(await isHeld(lockOf(row)))) await noteEnd(row, signal.reason as Ending);
     }
   }
 
@@ -206,15 +207,17 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     try {
       await fetchModel(row, stop.signal, local);
     } catch (error) {
-      const ended = stop.signal.aborted ? (stop.signal.reason as Ending) : null;
-      if (ended === 'cancel') await clear(row);
-      else if (ended === 'pause')
-        await write(row, 'paused', inBackground.delete(row.id) ? { error: BEGINS_AGAIN } : {});
+      if (stop.signal.aborted) await noteEnd(row, stop.signal.reason as Ending);
       else if (error instanceof StoppedOutside) await write(row, 'paused', { error: STOPPED });
       else if (error instanceof DownloadError && error.fault.kind === 'offline')
         waiting.set(row.id, row);
       else await write(row, 'failed', saidOf(error));
     }
+  }
+
+  async function noteEnd(row: CatalogueRow, how: Ending): Promise<void> {
+    if (how === 'cancel') await clear(row);
+    else await write(row, 'paused', inBackground.delete(row.id) ? { error: BEGINS_AGAIN } : {});
   }
 
   /** Removes what is unfinished; of a model that was whole once, the good files stay. */
