@@ -2,7 +2,15 @@
 import { commands } from 'vitest/browser';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BrainEvent, BrainRequest } from '../../../src/brain/brain.ts';
-import { folder, makeFolder, manifests, removeFiles } from '../../../src/brain/local/files.ts';
+import { DOWNLOAD_LOCK } from '../../../src/brain/local/downloads.ts';
+import {
+  fileName,
+  folder,
+  makeFolder,
+  manifests,
+  removeFiles,
+  stored,
+} from '../../../src/brain/local/files.ts';
 import { createModels } from '../../../src/brain/local/models.ts';
 import type { CatalogueRow, Models, ModelView, OwnSource } from '../../../src/brain/local/types.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -129,6 +137,93 @@ test('a GGUF from a file is stored without a network, stays, and is taken away w
   await next.remove(row.id);
   expect(await next.list()).toEqual([]);
   expect(await open().list()).toEqual([]);
+});
+
+/** A file of this phone that is brought in. */
+async function broughtIn(models: Models): Promise<CatalogueRow> {
+  const bytes = await (await fetch(`${server}made/random.gguf`)).blob();
+  const file = new File([bytes], 'my own model.GGUF');
+  const row = await inspected(models, { kind: 'file', file });
+  await models.add(row, file);
+  return row;
+}
+const lose = async ({ id, files }: CatalogueRow): Promise<void> =>
+  (await folder(id))!.removeEntry(fileName(files[0]!.path));
+const GONE = {
+  kind: 'failed',
+  message: expect.stringMatching(/^Deft no longer has the file that .* came from\.$/) as string,
+  advice: 'Remove it from the list and add the file again.',
+};
+
+test('a file that the browser cleared is copied again while the page has it, then asked for', async () => {
+  const models = open();
+  const row = await broughtIn(models);
+  await lose(row);
+  expect(await models.check(row.id)).toEqual(['my%20own%20model.gguf']);
+  await expect.poll(async () => (await view(models, row.id))?.status.kind).toBe('ready');
+
+  await lose(row);
+  expect((await view(open(), row.id))?.status).toMatchObject(GONE);
+  const next = open();
+  await next.download(row.id);
+  expect((await view(next, row.id))?.status).toMatchObject(GONE);
+});
+
+test('a file whose copying was cut off after its first byte is not fetched from nowhere', async () => {
+  const row = await broughtIn(open());
+  await lose(row);
+  await store.models.put({ id: row.id, state: 'downloading', bytes: 0, updatedAt: 1 });
+  const next = open();
+  await expect.poll(async () => (await view(next, row.id))?.status).toMatchObject(GONE);
+});
+
+test('a model from a file is saved, deleted and brought in again', async () => {
+  const models = open();
+  const row = await broughtIn(models);
+  const saved = new Blob([await (await models.export(row.id))!.arrayBuffer()]);
+  await models.remove(row.id);
+  expect(await models.import(saved)).toEqual({ ok: true, id: row.id });
+  expect(await view(models, row.id)).toMatchObject({
+    row: { own: 'file' },
+    status: { kind: 'ready' },
+  });
+});
+
+test('a saved model of another version takes nothing from the one that is here', async () => {
+  const models = open();
+  const row = await broughtIn(models);
+  const saved = new Uint8Array(await (await models.export(row.id))!.arrayBuffer());
+  const { sha256 } = (await stored(row)).files[0]!;
+  // The digest stands in the header, as text: another one is another version.
+  const at = new TextDecoder('latin1').decode(saved.subarray(0, 4096)).lastIndexOf(sha256);
+  saved.set(new TextEncoder().encode('f'.repeat(64)), at);
+  expect(await models.import(new Blob([saved]))).toEqual({
+    ok: false,
+    message: `Another version of ${row.label} is here.`,
+    advice: 'Delete that one first, then bring the file in again.',
+  });
+  expect((await view(models, row.id))?.status.kind).toBe('ready');
+  expect((await stored(row)).complete).toBe(true);
+});
+
+test('a saved model that was paused on its way in is not said to be here', async () => {
+  const models = open();
+  const row = await broughtIn(models);
+  const saved = new Blob([await (await models.export(row.id))!.arrayBuffer()]);
+  await models.remove(row.id);
+  const release = await new Promise<() => void>((held) => {
+    const life = (): Promise<void> => new Promise((end) => held(end));
+    void navigator.locks.request(DOWNLOAD_LOCK, life);
+  });
+  const coming = models.import(saved);
+  await expect.poll(async () => (await view(models, row.id))?.status.kind).toBe('downloading');
+  await models.pause(row.id);
+  expect(await coming).toEqual({
+    ok: false,
+    message: 'It was not brought in whole.',
+    advice: 'Bring the file in again.',
+  });
+  release();
 });
 
 test('of a file whose copying a killed page left behind, nothing stays', async () => {
