@@ -1,6 +1,10 @@
 import { commands } from 'vitest/browser';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DownloadError, type DownloadFaultKind } from '../../../src/brain/local/download-faults.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  DownloadError,
+  fileFault,
+  type DownloadFaultKind,
+} from '../../../src/brain/local/download-faults.ts';
 import { check, download, type DownloadProgress } from '../../../src/brain/local/downloads.ts';
 import {
   fileIn,
@@ -12,7 +16,14 @@ import {
   stored,
   webllmEntry,
 } from '../../../src/brain/local/files.ts';
+import {
+  createTransfers,
+  type Entry,
+  type TransfersDeps,
+} from '../../../src/brain/local/transfers.ts';
 import type { CatalogueRow } from '../../../src/brain/local/types.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { faulty, never, randomGguf, tinyGemma } from './rows.ts';
 
 let server: string;
@@ -115,6 +126,108 @@ describe('a download', () => {
       expect(await (await caches.open(entry.scope)).match(entry.url)).toBeUndefined();
     }
     expect(await folder(webllm.id)).toBeNull();
+  });
+
+  const atShard = async (row: CatalogueRow): Promise<Response | undefined> => {
+    const { scope, url } = webllmEntry(row, 'params_shard_0.bin');
+    return (await caches.open(scope)).match(url);
+  };
+
+  test('leaves what another model uses as well', async () => {
+    const other = { ...webllm, id: 'other.webllm' };
+    await get(webllm);
+    await get(other);
+    await removeFiles(other);
+    expect((await stored(webllm)).complete).toBe(true);
+    await removeFiles(webllm);
+    expect(await atShard(webllm)).toBeUndefined();
+  });
+
+  test('leaves nothing at the old address when the list has a new one', async () => {
+    const moved = faulty(webllm, 'redirect', 'params_shard_0.bin');
+    await get(webllm);
+    await get(moved);
+    expect(await atShard(webllm)).toBeUndefined();
+    expect((await stored(moved)).complete).toBe(true);
+    await removeFiles(webllm);
+    expect(await atShard(moved)).toBeUndefined();
+  });
+});
+
+describe('two tabs', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore({ name: `tabs-${crypto.randomUUID()}` });
+  });
+  afterEach(() => store.close());
+
+  const ELSEWHERE = 'Deft is fetching it in another tab.';
+  function tab(more: Partial<TransfersDeps> = {}) {
+    const shown = new Map<string, Entry>();
+    const transfers = createTransfers({
+      store,
+      show: (entry) => shown.set(entry.row.id, entry),
+      metered: async () => false,
+      askPersist: async () => undefined,
+      ...more,
+    });
+    return { transfers, shown };
+  }
+  const stateOf = async ({ id }: CatalogueRow) => (await store.models.get(id))?.state;
+
+  test('what one fetches the other cannot cancel or remove, nor by waiting for it', async () => {
+    const row = faulty(wllama, 'stall', 'random.gguf');
+    const [here, there] = [tab(), tab()];
+    const done = here.transfers.download(row);
+    await expect.poll(() => here.shown.get(row.id)?.stored ?? 0).toBeGreaterThan(0);
+    await expect(there.transfers.cancel(row)).rejects.toThrow(ELSEWHERE);
+    await expect(there.transfers.remove(row)).rejects.toThrow(ELSEWHERE);
+    const waits = there.transfers.download(row);
+    await there.transfers.cancel(row);
+    await waits;
+    expect(await stateOf(row)).toBe('downloading');
+    expect((await stored(row)).bytes).toBeGreaterThan(0);
+    expect(here.transfers.running.size).toBe(1);
+    await here.transfers.cancel(row);
+    await done;
+    expect(await manifests()).toEqual([]);
+  });
+
+  test('where one is killed the other goes on', async () => {
+    await store.models.put({ id: wllama.id, state: 'downloading', bytes: 0, updatedAt: 1 });
+    const { transfers } = tab();
+    const kill = await new Promise<() => void>((begun) => {
+      const life = (): Promise<void> => new Promise((end) => begun(end));
+      void navigator.locks.request(`deft-transfer/${wllama.id}`, life);
+    });
+    await transfers.takeUp([wllama]);
+    expect(transfers.running.size).toBe(0);
+    kill();
+    await expect.poll(() => stateOf(wllama)).toBe('ready');
+    expect((await stored(wllama)).complete).toBe(true);
+  });
+
+  test('a download that lost the network asks before it goes on over one that costs', async () => {
+    let costs = false;
+    const row = { ...wllama, files: [{ path: 'random.gguf', bytes: 50e6 }] };
+    const { transfers, shown } = tab({
+      metered: async () => costs,
+      askPersist: () => Promise.reject(fileFault('offline', row.base)),
+    });
+    await store.models.put({ id: row.id, state: 'downloading', bytes: 0, updatedAt: 1 });
+    await transfers.download(row);
+    expect(shown.get(row.id)?.kept).toMatchObject({
+      reason: expect.stringMatching(/^There is no network/) as string,
+    });
+    costs = true;
+    dispatchEvent(new Event('online'));
+    await expect
+      .poll(() => shown.get(row.id)?.kept)
+      .toMatchObject({
+        kind: 'paused',
+        reason: 'The network that is here now may cost, so it waits for you.',
+      });
+    expect(await stateOf(row)).toBe('paused');
   });
 });
 
