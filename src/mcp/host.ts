@@ -351,8 +351,9 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     const name = input.name?.trim() || old?.name || shortName(connection.title) || draft.name;
     const server: ServerRecord = { ...draft, name, era: { kind: connection.era, at: now() } };
     if (typedKey) await store.vault.set(vaultName(id), typedKey);
-    await store.servers.put(server);
+    // Its tools first: a server that is there without them would be of no use to a page just opened.
     await storeList(id, listed.list);
+    await store.servers.put(server);
     keep(id, connection);
     return { ok: true, server };
   }

@@ -83,6 +83,19 @@ describe('adding a server', () => {
     expect(await store.vault.get(`server:${first.id}`)).toBe('sk-12345');
   });
 
+  it('is told of only when its tools are stored, too', async () => {
+    const travel = await started(startTravel({ port: 0 }));
+    const store = await newStore();
+    const { host } = await newHost({ store });
+    const lists: Promise<unknown>[] = [];
+    store.changes.subscribe(({ topic, key }) => {
+      if (topic === 'servers') lists.push(store.lists.get(key));
+    });
+    expect(await host.add({ url: travel.url })).toMatchObject({ ok: true });
+    expect((await Promise.all(lists)).length).toBeGreaterThan(0);
+    for (const list of await Promise.all(lists)) expect(list).toBeDefined();
+  });
+
   it('that fails stores nothing', async () => {
     const broken = await started(startBroken({ fault: { kind: 'status', status: 500 } }));
     const { host, store } = await newHost();
