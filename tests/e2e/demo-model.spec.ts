@@ -1,9 +1,9 @@
 /** The demo model, which is served with the app: the phone's own brain at work within seconds. */
-import type { Page } from '@playwright/test';
 import {
   allow,
   chooseMode,
   connectDemo,
+  ENGINES,
   expect,
   messages,
   newConversation,
@@ -12,26 +12,11 @@ import {
   TRAVEL_SENTENCE,
   trustDemo,
   turnEnded,
+  useServedModel,
 } from './stack.ts';
 
 /** What a step of so small a model may take where two cores do all the work, in milliseconds. */
 const STEP = 40_000;
-
-const ENGINES = [
-  { name: 'WebLLM on WebGPU', runsOn: /WebGPU|graphics/i },
-  { name: 'wllama on the processor', runsOn: /processor|CPU/i },
-] as const;
-
-async function useDemoModel(page: Page, runsOn: RegExp): Promise<void> {
-  await page.goto('/models');
-  const card = page
-    .getByRole('listitem')
-    .filter({ hasText: runsOn })
-    .filter({ hasText: 'Demo model' });
-  await card.getByRole('button', { name: /^(Download|Try again)$/ }).click();
-  // The first model on a phone is the one that Phone uses.
-  await expect(card.getByText('In use')).toBeVisible({ timeout: STEP });
-}
 
 for (const { name, runsOn } of ENGINES)
   test(`the demo model, ${name}: downloaded in seconds, it plans the trip with the right tools and words, and sets a reminder offline`, async ({
@@ -40,7 +25,7 @@ for (const { name, runsOn } of ENGINES)
     test.setTimeout(240_000);
     await connectDemo(page);
     await trustDemo(page);
-    await useDemoModel(page, runsOn);
+    await useServedModel(page, 'Demo model', runsOn, STEP);
 
     travel.setWeather('rain');
     await newConversation(page);

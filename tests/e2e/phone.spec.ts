@@ -1,9 +1,9 @@
 /** The phone's own brain on real weights: the starter model in both engines, through the whole app. */
-import type { Page } from '@playwright/test';
 import {
   allow,
   chooseMode,
   connectDemo,
+  ENGINES,
   expect,
   messages,
   newConversation,
@@ -12,27 +12,11 @@ import {
   TRAVEL_SENTENCE,
   trustDemo,
   turnEnded,
+  useServedModel,
 } from './stack.ts';
 
 /** What a step may take where two cores do the work of a phone's GPU, in milliseconds. */
 const SLOW_STEP = 300_000;
-
-const ENGINES = [
-  { name: 'WebLLM on WebGPU', runsOn: /WebGPU|graphics/i },
-  { name: 'wllama on the processor', runsOn: /processor|CPU/i },
-] as const;
-
-/** Downloads the starter model for an engine through the app's own screen, and uses it. */
-async function useModel(page: Page, runsOn: RegExp): Promise<void> {
-  await page.goto('/models');
-  const card = page
-    .getByRole('listitem')
-    .filter({ hasText: runsOn })
-    .filter({ hasText: 'Gemma 3 270M, tools' });
-  await card.getByRole('button', { name: /^(Download|Try again)$/ }).click();
-  // The first model on a phone is the one that Phone uses.
-  await expect(card.getByText('In use')).toBeVisible({ timeout: 180_000 });
-}
 
 for (const { name, runsOn } of ENGINES)
   test(`the travel sentence on the phone, ${name}: three right calls, the write asked, the right words in rain and in clear sky`, async ({
@@ -41,7 +25,7 @@ for (const { name, runsOn } of ENGINES)
     test.setTimeout(1_500_000);
     await connectDemo(page);
     await trustDemo(page);
-    await useModel(page, runsOn);
+    await useServedModel(page, 'Gemma 3 270M, tools', runsOn, 180_000);
 
     for (const weather of ['rain', 'clear'] as const) {
       travel.setWeather(weather);

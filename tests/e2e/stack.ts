@@ -112,6 +112,26 @@ export async function connectDemo(page: Page): Promise<void> {
   await expect(page.getByText('Connected')).toBeVisible();
 }
 
+/** The engines that a served model can be had for, and what its card says of them. */
+export const ENGINES = [
+  { name: 'WebLLM on WebGPU', runsOn: /WebGPU|graphics/i },
+  { name: 'wllama on the processor', runsOn: /processor|CPU/i },
+] as const;
+
+/** Downloads a served model for an engine through the app's own screen, and waits until it is in use. */
+export async function useServedModel(
+  page: Page,
+  label: string,
+  runsOn: RegExp,
+  timeout: number,
+): Promise<void> {
+  await page.goto('/models');
+  const card = page.getByRole('listitem').filter({ hasText: runsOn }).filter({ hasText: label });
+  await card.getByRole('button', { name: /^(Download|Try again)$/ }).click();
+  // The first model on a phone is the one that Phone uses.
+  await expect(card.getByText('In use')).toBeVisible({ timeout });
+}
+
 /** Believes the demo server's word on which of its tools only read. */
 export async function trustDemo(page: Page): Promise<void> {
   await page.goto('/servers');
