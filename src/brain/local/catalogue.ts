@@ -19,7 +19,8 @@ const FAMILIES: ReadonlySet<unknown> = new Set<Family>([
   'chatml',
 ]);
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+/** An object of JSON, neither null nor a list. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isCount = (value: unknown): value is number =>

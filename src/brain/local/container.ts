@@ -9,7 +9,7 @@
  * like a download, and the header itself is believed only as far as it makes sense.
  */
 import { contentOf, stored, type VerifiedFile } from './files.ts';
-import { toRow } from './catalogue.ts';
+import { isRecord, toRow } from './catalogue.ts';
 import { FILE_BASE } from './own-models.ts';
 import { isOpen, wholeRow } from './resolve.ts';
 import type { CatalogueRow } from './types.ts';
@@ -72,9 +72,6 @@ export async function unpack(file: Blob): Promise<Unpacked> {
   if (at !== file.size) return refuse('The file of this model is not whole.');
   return { ok: true, row: header.row, local };
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parse(text: string): Header | null {
   let value: unknown;

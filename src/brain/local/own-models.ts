@@ -2,6 +2,7 @@
  * Models that a person adds: what the parts of a stranger's file or folder amount to as a row, or why
  * it cannot run. Pure; inspect.ts fetches what is judged here.
  */
+import { isRecord } from './catalogue.ts';
 import { kvBytesPerToken } from './catalogue-rows.ts';
 import { inWords } from './download-faults.ts';
 import type { GgufHeader } from './gguf-header.ts';
@@ -266,9 +267,6 @@ export interface Mlc {
 
 const GPU_CONTEXT = 4096;
 const GPU_BESIDE = 250e6;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const count = (value: unknown): number | null =>
   Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : null;
