@@ -1,10 +1,12 @@
 /**
  * The ways into the app that are more than a screen: the shortcuts "New chat" and "Ask by voice",
- * words shared from another app, and a launch while the app is open already. Whatever comes in ends
- * as a draft: nothing is sent before the person has seen it.
+ * words shared from another app, links that propose a server, and a launch while the app is open
+ * already. Whatever comes in ends as a draft or a proposal: nothing is sent before the person has
+ * seen it.
  */
 import type { App } from '../../app.ts';
 import { currentRoute, navigate } from '../router.ts';
+import { proposedBy } from './invite.ts';
 import { sharedText } from './shared.ts';
 import { voice } from './voice.svelte.ts';
 
@@ -32,6 +34,12 @@ export async function launch(app: App, url: URL): Promise<boolean> {
   if (url.pathname === '/' && url.searchParams.has('voice')) {
     navigate('/', { replace: true });
     voice.open = true;
+    return true;
+  }
+  const server = url.pathname === '/' ? proposedBy(url.searchParams) : '';
+  if (server !== '') {
+    // The screen shows where the address leads; only a tap there sends anything to it.
+    navigate(`/servers?server=${encodeURIComponent(server)}`, { replace: true });
     return true;
   }
   return false;
