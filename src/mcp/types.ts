@@ -2,6 +2,7 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../brain/brain.ts';
 import type {
+  ContentBlock,
   DayReading,
   Outcome,
   ServerRecord,
@@ -106,10 +107,128 @@ export interface HostError {
     | 'rate'
     | 'protocol'
     | 'timeout'
-    | 'internal';
+    | 'internal'
+    /** The name is unknown; only outside of browsers, which do not tell. */
+    | 'dns'
+    /** The certificate does not hold; only outside of browsers. */
+    | 'tls'
+    | 'local-network'
+    | 'mixed-content'
+    /** Signed in, but without a right that this needs. */
+    | 'scope'
+    | 'too-large'
+    /** No revision of the protocol in common. */
+    | 'era';
   readonly message: string;
   readonly advice: string;
   readonly detail?: string;
+  /** Signing in may help: the server said where to. */
+  readonly signIn?: boolean;
+  /** How the last exchange went, for a report. */
+  readonly seen?: Seen;
+}
+
+/** What was seen of an answer: what a report needs and nothing more. Secrets are struck. */
+export interface Seen {
+  /** The HTTP status; null where no answer came. */
+  readonly status: number | null;
+  /** Response headers that matter, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** One line of a server's log, in memory only. Untrusted. */
+export interface ServerLogEntry {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** `debug` … `emergency`, as syslog has them. */
+  readonly level: string;
+  readonly logger?: string;
+  /** At most 2,000 characters, with secrets struck out. */
+  readonly text: string;
+}
+
+/** Which server asks. */
+export interface AskingServer {
+  readonly id: string;
+  readonly name: string;
+  /** Host and port; empty for a server in the page. */
+  readonly host: string;
+}
+
+/** What a server wants of the person: values for a form, or a visit to a page. */
+export type ElicitRequest =
+  | { readonly mode: 'form'; readonly message: string; readonly schema: JsonSchema }
+  | {
+      readonly mode: 'url';
+      readonly message: string;
+      readonly url: string;
+      readonly elicitationId: string;
+    };
+
+export type ElicitAnswer =
+  | {
+      readonly action: 'accept';
+      readonly content?: Readonly<Record<string, string | number | boolean | string[]>>;
+    }
+  /** The person said no. */
+  | { readonly action: 'decline' }
+  /** The person closed the question without an answer. */
+  | { readonly action: 'cancel' };
+
+/** What a server wants of a model. */
+export interface SampleRequest {
+  readonly messages: readonly {
+    readonly role: 'user' | 'assistant';
+    readonly content: readonly ContentBlock[];
+  }[];
+  readonly systemPrompt?: string;
+  readonly maxTokens: number;
+  readonly temperature?: number;
+  readonly stopSequences?: readonly string[];
+}
+
+export type SampleAnswer =
+  | {
+      readonly ok: true;
+      readonly text: string;
+      readonly model: string;
+      /** `endTurn`, `maxTokens` or `stopSequence`. */
+      readonly stopReason: string;
+    }
+  /** `refused` is a sentence that the server may read. */
+  | { readonly ok: false; readonly refused: string };
+
+/** What a server may ask for while it works. Without it, none of it is announced to servers. */
+export interface ServerAsks {
+  elicit(server: AskingServer, request: ElicitRequest, signal: AbortSignal): Promise<ElicitAnswer>;
+  sample(server: AskingServer, request: SampleRequest, signal: AbortSignal): Promise<SampleAnswer>;
+}
+
+export interface PromptResult {
+  readonly description?: string;
+  readonly messages: readonly {
+    readonly role: 'user' | 'assistant';
+    readonly content: ContentBlock;
+  }[];
+}
+
+/** One piece of a resource that was read. Untrusted. */
+export interface ResourceContent {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  /** Base64. */
+  readonly blob?: string;
+}
+
+/** What an argument belongs to that is being completed. */
+export type CompletionRef =
+  | { readonly type: 'prompt'; readonly name: string }
+  | { readonly type: 'template'; readonly uriTemplate: string };
+
+export interface Completion {
+  readonly values: readonly string[];
+  readonly hasMore: boolean;
 }
 
 export interface ServerTool extends ToolDefinition {

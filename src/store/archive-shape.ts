@@ -10,7 +10,10 @@ import type {
   NoticePart,
   Outcome,
   Part,
+  PromptDefinition,
   Reminder,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
   RoutePart,
   Sent,
   ServerRecord,
@@ -20,6 +23,7 @@ import type {
   ToolAnnotations,
   ToolDefinition,
   ToolListRecord,
+  ToolRule,
 } from './records.ts';
 import {
   address,
@@ -56,7 +60,7 @@ export interface ArchivedConversation {
 }
 
 /** Without what was last found out about the server, and without secrets. */
-export type ArchivedServer = Omit<ServerRecord, 'era' | 'lastError'>;
+export type ArchivedServer = Omit<ServerRecord, 'era' | 'lastError' | 'transport'>;
 
 /** What a person chose, without what is true of one phone only. */
 export type ArchivedSettings = Partial<
@@ -207,6 +211,50 @@ const server = object<ArchivedServer>({
   trustHints: flag,
   private: flag,
   keyHeader: optional(text),
+  limits: optional(
+    object<NonNullable<ServerRecord['limits']>>({
+      connectMs: optional(whole),
+      callMs: optional(whole),
+    }),
+  ),
+  sampling: optional(flag),
+  proxy: optional(address),
+  auth: optional(exactly('oauth')),
+});
+
+const listKind = oneOf('tools', 'prompts', 'resources', 'templates');
+
+const prompt = object<PromptDefinition>({
+  name: text,
+  title: optional(text),
+  description: optional(text),
+  arguments: optional(
+    list(
+      object<NonNullable<PromptDefinition['arguments']>[number]>({
+        name: text,
+        title: optional(text),
+        description: optional(text),
+        required: optional(flag),
+      }),
+    ),
+  ),
+});
+
+const resource = object<ResourceDefinition>({
+  uri: text,
+  name: text,
+  title: optional(text),
+  description: optional(text),
+  mimeType: optional(text),
+  size: optional(amount),
+});
+
+const template = object<ResourceTemplateDefinition>({
+  uriTemplate: text,
+  name: text,
+  title: optional(text),
+  description: optional(text),
+  mimeType: optional(text),
 });
 
 const tool = object<ToolDefinition & { readonly pin: string }>({
@@ -247,6 +295,22 @@ const document = object<ArchiveDocument>({
       ttlMs: amount,
       tools: list(tool),
       off: list(text),
+      prompts: optional(list(prompt)),
+      resources: optional(list(resource)),
+      templates: optional(list(template)),
+      cacheScope: optional(oneOf('public', 'private')),
+      cut: optional(list(listKind)),
+      known: optional(list(text)),
+      rule: optional(object<ToolRule>({ readOnly: optional(flag), pattern: optional(text) })),
+      missing: optional(
+        list(
+          object<NonNullable<ToolListRecord['missing']>[number]>({
+            name: text,
+            title: optional(text),
+            at: time,
+          }),
+        ),
+      ),
     }),
   ),
   grants: list(

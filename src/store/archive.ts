@@ -48,8 +48,12 @@ function strikeAddress(address: string): string {
 
 function archivedServer(server: ServerRecord): ArchivedServer {
   const { id, name, url, addedAt, enabled, trustHints, private: isPrivate, keyHeader } = server;
-  const address = strikeAddress(url);
-  return { id, name, url: address, addedAt, enabled, trustHints, private: isPrivate, keyHeader };
+  const { limits, sampling, proxy, auth } = server;
+  return {
+    ...{ id, name, url: strikeAddress(url), addedAt, enabled, trustHints, private: isPrivate },
+    ...{ keyHeader, limits, sampling, auth },
+    ...(proxy === undefined ? {} : { proxy: strikeAddress(proxy) }),
+  };
 }
 
 async function readConversation(

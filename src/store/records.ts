@@ -14,14 +14,21 @@ export interface Conversation {
   readonly mode: Mode;
   /** What is typed and not sent. */
   readonly draft: string;
+  /** What hangs on the draft. */
+  readonly attached?: readonly AttachmentPart[];
   /** Messages typed while a turn ran, in order. */
-  readonly queue: readonly string[];
+  readonly queue: readonly Queued[];
   /** True once it holds a result of a private server: Auto keeps it on the phone. */
   readonly private: boolean;
   readonly pinned: boolean;
   /** What stands for its oldest turns in the model's view. */
   readonly summary?: Summary;
 }
+
+/** A message that waits: its words, or its words with what hangs on them. */
+export type Queued =
+  | string
+  | { readonly text: string; readonly attached: readonly AttachmentPart[] };
 
 /** The person still sees what it stands for. */
 export interface Summary {
@@ -102,6 +109,8 @@ export interface ContextUse {
   readonly words: number;
   /** Results of tools in this turn. */
   readonly results: number;
+  /** What hangs on the person's words of this turn. */
+  readonly attached?: number;
   /** The oldest turns, as many as the model was not shown themselves; a summary may stand for some. */
   readonly dropped: number;
 }
@@ -174,6 +183,28 @@ export interface CallPart {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly outcome?: Outcome;
+  /** What the server asked while it ran, in order. */
+  readonly asked?: readonly Asked[];
+}
+
+/** A question of a server, and what became of it; never what the person typed. */
+export interface Asked {
+  /** form: values · url: a visit to a page · model: an answer of a model. */
+  readonly kind: 'form' | 'url' | 'model';
+  /** The server's words, cut short. */
+  readonly message: string;
+  /** ended: the call ended, or its time was up, before there was an answer. */
+  readonly answer: 'sent' | 'declined' | 'cancelled' | 'ended';
+  readonly at: number;
+  /** How long it waited, in milliseconds. */
+  readonly ms: number;
+  /** Of the model that answered. */
+  readonly label?: string;
+  readonly place?: 'phone' | 'cloud';
+  readonly promptTokens?: number;
+  readonly outputTokens?: number;
+  readonly cost?: number;
+  readonly sent?: Sent;
 }
 
 /** A call that could not be bound to an offered tool or failed its schema; it never ran. */
@@ -201,8 +232,31 @@ export interface NoticePart {
   readonly detail?: string;
 }
 
+/** What hangs on the person's words: something that a server gave, whole, as it was then. Untrusted. */
+export interface AttachmentPart {
+  readonly kind: 'attachment';
+  readonly step: number;
+  readonly server: string;
+  readonly serverName: string;
+  /** Its address at the server; empty for what came with a prompt and has none. */
+  readonly uri: string;
+  readonly name: string;
+  readonly content: readonly ContentBlock[];
+  /** When it was read. */
+  readonly at: number;
+  /** Results of its server keep the conversation on the phone. */
+  readonly private?: boolean;
+}
+
 export type Part =
-  TextPart | ThinkingPart | RoutePart | StepPart | CallPart | BadCallPart | NoticePart;
+  | TextPart
+  | ThinkingPart
+  | RoutePart
+  | StepPart
+  | CallPart
+  | BadCallPart
+  | NoticePart
+  | AttachmentPart;
 
 /** One piece of a tool's result, as MCP's ContentBlock. Untrusted. */
 export type ContentBlock = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -243,6 +297,50 @@ export interface ToolDefinition {
   readonly annotations?: ToolAnnotations;
 }
 
+/** A prompt as its server published it: a message with gaps that the person fills in. */
+export interface PromptDefinition {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly {
+    readonly name: string;
+    readonly title?: string;
+    readonly description?: string;
+    readonly required?: boolean;
+  }[];
+}
+
+/** Something that a server lets one read, as it published it. */
+export interface ResourceDefinition {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  /** In bytes. */
+  readonly size?: number;
+}
+
+/** Resources whose addresses have gaps (RFC 6570), as their server published them. */
+export interface ResourceTemplateDefinition {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+/** What a server publishes as lists. */
+export type ListKind = 'tools' | 'prompts' | 'resources' | 'templates';
+
+/** Which tools of a server are on, said once for all of them, later ones as well. */
+export interface ToolRule {
+  /** Those that the server marks as read-only. */
+  readonly readOnly?: boolean;
+  /** Those whose name fits, with `*` for anything. */
+  readonly pattern?: string;
+}
+
 export interface ServerRecord {
   readonly id: string;
   /** Shown to the person; the server's own title until renamed. */
@@ -266,6 +364,16 @@ export interface ServerRecord {
     readonly message: string;
     readonly advice: string;
   };
+  /** Time limits in milliseconds, where the person set others. */
+  readonly limits?: { readonly connectMs?: number; readonly callMs?: number };
+  /** What it was last reached over; `sse` is HTTP+SSE of 2024-11-05. */
+  readonly transport?: 'http' | 'sse';
+  /** It may ask the model. */
+  readonly sampling?: boolean;
+  /** The person's own proxy, which requests to it go through. */
+  readonly proxy?: string;
+  /** The person signs in to it, instead of giving a key. */
+  readonly auth?: 'oauth';
 }
 
 export interface ToolListRecord {
@@ -276,6 +384,22 @@ export interface ToolListRecord {
   readonly tools: readonly (ToolDefinition & { readonly pin: string })[];
   /** Names that the person turned off. */
   readonly off: readonly string[];
+  readonly prompts?: readonly PromptDefinition[];
+  readonly resources?: readonly ResourceDefinition[];
+  readonly templates?: readonly ResourceTemplateDefinition[];
+  /** Who may share what was listed; absent: the server does not say. */
+  readonly cacheScope?: 'public' | 'private';
+  /** Lists without an end, of which only the first part was taken. */
+  readonly cut?: readonly ListKind[];
+  /** Names of the tools that the person has seen; later ones are off until turned on. */
+  readonly known?: readonly string[];
+  readonly rule?: ToolRule;
+  /** Tools that were on and that the server has no more. */
+  readonly missing?: readonly {
+    readonly name: string;
+    readonly title?: string;
+    readonly at: number;
+  }[];
 }
 
 export interface Grant {
