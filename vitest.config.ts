@@ -58,6 +58,8 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
           testTimeout: 300_000,
+          // As in playwright.config.ts; Vitest itself tells which were tried again.
+          retry: 1,
           // What a screen owes is there in a minute, also on a busy machine.
           expect: { poll: { timeout: 60_000 } },
           fileParallelism: false,

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { BrowserContext, Page } from '@playwright/test';
 import { randomGemma3 } from '../models/gguf.ts';
 import { startFiles, type FilesServer } from '../servers/files.ts';
-import { expect, startStack, test as base, type Stack } from './stack.ts';
+import { expect, startStack, tell, test as base, type Stack } from './stack.ts';
 
 const FILE = '/made/random.gguf';
 const BYTES = 30e6;
@@ -17,7 +17,7 @@ interface Served extends Stack {
 
 /** The app beside a list with one model of 30 MB, which comes from a host of its own. */
 const test = base.extend<{ served: Served }>({
-  served: async ({ options }, use) => {
+  served: async ({ options }, use, info) => {
     const start = randomGemma3();
     const whole = Buffer.concat([start, randomBytes(BYTES - start.length)]);
     const files = await startFiles({ folders: {}, made: new Map([[FILE, whole]]) });
@@ -39,6 +39,7 @@ const test = base.extend<{ served: Served }>({
     await writeFile(path.join(models, 'index.json'), JSON.stringify([row]));
     const stack = await startStack({ ...options, models });
     await use({ ...stack, files });
+    if (info.status !== info.expectedStatus) await tell(stack);
     await stack.close();
     await files.close();
     await rm(models, { recursive: true, force: true });

@@ -96,12 +96,25 @@ export async function startStack(
 
 export const test = base.extend<{ options: StackOptions; stack: Stack }>({
   options: [{}, { option: true }],
-  stack: async ({ options }, use) => {
+  stack: async ({ options }, use, info) => {
     const stack = await startStack(options);
     await use(stack);
+    if (info.status !== info.expectedStatus) await tell(stack);
     await stack.close();
   },
 });
+
+/** What the pages show and what went wrong in them, for whoever reads the output of a failed test. */
+export async function tell({ context, faults }: Stack): Promise<void> {
+  for (const page of context.pages()) {
+    const seen = await page
+      .locator('body')
+      .ariaSnapshot({ timeout: 5_000 })
+      .catch((error: unknown) => String(error));
+    console.log(`${page.url()}\n${seen.slice(0, 6_000)}`);
+  }
+  if (faults.length > 0) console.log(faults.join('\n'));
+}
 
 export { expect };
 
@@ -134,9 +147,16 @@ export async function useServedModel(
 
 /** Believes the demo server's word on which of its tools only read. */
 export async function trustDemo(page: Page): Promise<void> {
-  await page.goto('/servers');
-  await page.getByRole('link', { name: /Travel demo/ }).click();
-  await page.getByRole('switch', { name: 'Trust its hints' }).click();
+  const trust = page.getByRole('switch', { name: 'Trust its hints' });
+  // A switch is drawn as tapped a moment before that is stored, and a page left then keeps nothing.
+  await expect(async () => {
+    await page.goto('/servers');
+    await page.getByRole('link', { name: /Travel demo/ }).click();
+    await trust.waitFor({ timeout: 5_000 });
+    if (!(await trust.isChecked())) await trust.click();
+    await page.reload();
+    await expect(trust).toBeChecked({ timeout: 2_000 });
+  }).toPass();
 }
 
 /** Adds a model of random weights from a file, through the app's own screen; gives its card. */

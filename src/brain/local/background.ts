@@ -8,6 +8,7 @@
  */
 import { ARRIVALS } from './arrivals.ts';
 import { fileUrl, type Stored } from './files.ts';
+import { inTime } from './in-time.ts';
 import { sizeOf } from './size.ts';
 import type { CatalogueRow } from './types.ts';
 
@@ -75,11 +76,8 @@ async function manager(): Promise<Manager | null> {
   const { backgroundFetch } = (registration ?? {}) as { backgroundFetch?: Manager };
   if (!registration?.active || !backgroundFetch) return null;
   const name = 'background-fetch' as PermissionName;
-  const state = await navigator.permissions.query({ name }).then(
-    (permission) => permission.state,
-    () => 'granted',
-  );
-  return state === 'denied' ? null : backgroundFetch;
+  const permission = await inTime(navigator.permissions.query({ name }), null);
+  return permission?.state === 'denied' ? null : backgroundFetch;
 }
 
 /** What is still to be fetched, and whether it is worth a job: `whole` files of at least 20 MB. */

@@ -5,6 +5,7 @@
 import { probeGpu } from './engines/gpu.ts';
 import { noStorage } from './files.ts';
 import type { Phone } from './fit.ts';
+import { inTime } from './in-time.ts';
 
 /** Parts of the web platform that only some browsers have, and TypeScript's library does not. */
 interface Telling {
@@ -57,7 +58,8 @@ let room: { readonly at: number; readonly free: number | undefined } | null = nu
 
 async function readRoom(): Promise<number | undefined> {
   if (room && performance.now() - room.at < ROOM_MS) return room.free;
-  const { quota, usage } = await navigator.storage.estimate().catch(() => ({}) as StorageEstimate);
+  const told: StorageEstimate = await inTime(navigator.storage.estimate(), {});
+  const { quota, usage } = told;
   const free = quota === undefined || usage === undefined ? undefined : quota - usage;
   room = { at: performance.now(), free };
   return free;
@@ -67,7 +69,7 @@ async function readRoom(): Promise<number | undefined> {
 export async function phoneNow(phone: Phone, pending: number): Promise<Phone> {
   const [free, battery] = await Promise.all([
     readRoom(),
-    (navigator as Telling).getBattery?.().catch(() => undefined),
+    inTime((navigator as Telling).getBattery?.(), undefined),
   ]);
   return {
     ...phone,

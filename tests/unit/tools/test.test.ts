@@ -17,9 +17,19 @@ describe('the sum over all runners', () => {
     expect(vitestTally(report)).toEqual({ passed: 4, failed: 2, skipped: 2 });
   });
 
-  it('takes a test that passed only when tried again, and an error outside of tests, for failures', () => {
+  it('takes an error outside of tests for a failure, and tells what passed only when tried again', () => {
     const stats = { expected: 5, unexpected: 1, flaky: 1, skipped: 2 };
-    expect(playwrightTally({ stats, errors: [{}] })).toEqual({ passed: 5, failed: 3, skipped: 2 });
+    expect(playwrightTally({ stats, errors: [{}] })).toEqual({
+      passed: 6,
+      failed: 2,
+      skipped: 2,
+      again: 1,
+    });
+    expect(playwrightTally({ stats: { ...stats, flaky: 0 }, errors: [] })).toEqual({
+      passed: 5,
+      failed: 1,
+      skipped: 2,
+    });
   });
 
   it('counts the figures that were measured, and those that could not be', () => {

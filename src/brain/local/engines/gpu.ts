@@ -3,6 +3,7 @@
  * the library itself looks only after megabytes have arrived.
  */
 import { EngineError } from '../errors.ts';
+import { inTime } from '../in-time.ts';
 import type { CatalogueRow } from '../types.ts';
 
 const MIB = 1 << 20;
@@ -53,16 +54,12 @@ const ADAPTER_MS = 10_000;
 export async function probeGpu(): Promise<GpuReport> {
   if (!('gpu' in navigator) || !navigator.gpu)
     return { usable: false, why: 'This browser has no WebGPU.' };
-  let adapter: GPUAdapter | null;
-  try {
-    adapter = await Promise.race([
-      navigator.gpu.requestAdapter({ powerPreference: 'high-performance' }),
-      // A GPU process that hangs answers never: then there is none.
-      new Promise<null>((resolve) => setTimeout(resolve, ADAPTER_MS, null)),
-    ]);
-  } catch {
-    adapter = null;
-  }
+  // A GPU process that hangs answers never: then there is none.
+  const adapter = await inTime(
+    navigator.gpu.requestAdapter({ powerPreference: 'high-performance' }),
+    null,
+    ADAPTER_MS,
+  );
   if (!adapter) return { usable: false, why: 'This browser offers no usable GPU.' };
   for (const [name, least] of Object.entries(LEAST)) {
     const has = adapter.limits[name as keyof typeof LEAST];
