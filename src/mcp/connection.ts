@@ -7,31 +7,18 @@
 import './no-eval.ts';
 import {
   Client,
-  InsufficientScopeError,
   ProtocolError,
   SdkError,
   SdkErrorCode,
-  SdkHttpError,
   StreamableHTTPClientTransport,
-  UnauthorizedError,
   isJSONRPCRequest,
   type ListToolsResult,
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { ContentBlock, ServerRecord, ToolDefinition } from '../store/records.ts';
 import { redact } from '../store/redact.ts';
-import { diagnose, isInPage } from './diagnose.ts';
-import {
-  cors,
-  internal,
-  notMcp,
-  ofStatus,
-  protocol,
-  redirects,
-  timeout,
-  tooLarge,
-  type Peer,
-} from './errors.ts';
+import { internal, type Peer } from './errors.ts';
+import { explain, late, LOST, MAX_MEGABYTES } from './explain.ts';
 import { paramHeaders } from './param-headers.ts';
 import type { CallProgress, HostError } from './types.ts';
 import { createWire, type Wire } from './wire.ts';
@@ -43,7 +30,6 @@ export const LIST_MS = 15_000;
 /** A call's time limit; each progress report starts it again, up to the ceiling. */
 export const CALL_MS = 60_000;
 export const CALL_CEILING_MS = 600_000;
-const MAX_MEGABYTES = 10;
 /** Tools and pages that are taken of one server; a list without end is a fault. */
 const MAX_TOOLS = 2_000;
 const MAX_PAGES = 50;
@@ -51,9 +37,6 @@ const MAX_PAGES = 50;
 const MAX_DEPTH = 100;
 /** How long a found protocol era is believed without asking again. */
 const ERA_DAYS = 7;
-
-/** Marks the answer that stands in for one that never came. */
-const LOST = 'answer lost';
 
 export type Era = NonNullable<ServerRecord['era']>['kind'];
 
@@ -142,8 +125,9 @@ export async function openHttp(options: ConnectOptions): Promise<Opened> {
     const wire = createWire(options.fetch, MAX_MEGABYTES * 1_000_000, now);
     const attempt = await tryHttp(options, plan, wire, deadline - Date.now());
     if (attempt.ok) return attempt;
-    if (attempt.cause === 'deadline') return { ok: false, error: timeout(peer, limit / 1000) };
-    const found = await explain(attempt.cause, { ...options, wire, connecting: true });
+    const seconds = limit / 1000;
+    if (attempt.cause === 'deadline') return { ok: false, error: late(peer, wire.last(), seconds) };
+    const found = await explain(attempt.cause, { ...options, wire, seconds, connecting: true });
     // The first attempt says more: the second only fails in an era that the server may not speak.
     if (plan === plans[0]) error = found.error;
     const status = wire.last()?.status ?? null;
@@ -217,18 +201,19 @@ function wrap(client: Client, context: Context): Connection {
   const era = client.getProtocolEra() ?? 'legacy';
   const server = client.getServerVersion();
   const session = () => era === 'legacy' && transport.sessionId !== undefined;
-  const explained = (cause: unknown) =>
-    explain(cause, { ...context, connecting: false, session: session() });
+  const explained = (cause: unknown, ms: number) =>
+    explain(cause, { ...context, seconds: ms / 1000, connecting: false, session: session() });
   return {
     era,
     title: server?.title ?? server?.name ?? null,
     heardAt: wire.heardAt,
 
     async list() {
+      const ms = limits?.list ?? LIST_MS;
       try {
-        return { ok: true, list: await listAll(client, limits?.list ?? LIST_MS) };
+        return { ok: true, list: await listAll(client, ms) };
       } catch (cause) {
-        const { error, sessionGone = false } = await explained(cause);
+        const { error, sessionGone = false } = await explained(cause, ms);
         return { ok: false, error, sessionGone };
       }
     },
@@ -265,7 +250,7 @@ function wrap(client: Client, context: Context): Connection {
             code: cause.code,
             message: redact(cause.message, context.secrets),
           };
-        const found = await explained(cause);
+        const found = await explained(cause, ms);
         if (found.sessionGone) return { kind: 'session-gone' };
         return { kind: found.ran === 'no' ? 'not-run' : 'lost', error: found.error };
       }
@@ -329,84 +314,6 @@ function define(tool: ListToolsResult['tools'][number]): ToolDefinition {
   return JSON.parse(
     JSON.stringify({ name, title, description, inputSchema, outputSchema, annotations }),
   ) as ToolDefinition;
-}
-
-interface Explained {
-  readonly error: HostError;
-  /** Whether what was asked may have taken effect. */
-  readonly ran: 'no' | 'maybe';
-  readonly sessionGone?: boolean;
-}
-
-interface Circumstances {
-  readonly peer: Peer;
-  readonly wire: Wire;
-  readonly secrets: readonly string[];
-  readonly fetch: typeof globalThis.fetch;
-  readonly online: () => boolean;
-  readonly connecting: boolean;
-  readonly session?: boolean;
-}
-
-/** Tells faults apart by what the SDK threw and how the last exchange went. */
-async function explain(cause: unknown, about: Circumstances): Promise<Explained> {
-  const { peer, wire, secrets, connecting } = about;
-  const exchange = wire.last();
-  const detail = redact(describe(cause), secrets);
-  if (wire.overflowed()) return { error: tooLarge(peer, MAX_MEGABYTES), ran: 'maybe' };
-  if (cause instanceof UnauthorizedError)
-    return { error: ofStatus(peer, 401) ?? internal(detail), ran: 'no' };
-  if (cause instanceof InsufficientScopeError)
-    return { error: ofStatus(peer, 403) ?? internal(detail), ran: 'no' };
-
-  const status = SdkHttpError.isInstance(cause) ? cause.status : null;
-  if (status !== null && SdkHttpError.isInstance(cause)) {
-    const text = String(cause.data.text ?? '');
-    const sessionText = /session|not initiali[sz]ed/i.test(text);
-    if (status === 404 || (status === 400 && sessionText)) {
-      if (about.session) return { error: notMcp(peer, detail), ran: 'no', sessionGone: true };
-      if (sessionText && isInPage() && exchange?.type === 'cors')
-        return { error: cors(peer, 'exposed'), ran: 'no' };
-    }
-    if (status === 0) return { error: redirects(peer), ran: 'no' };
-    const known = ofStatus(peer, status, exchange ?? {});
-    if (known) return { error: known, ran: status >= 500 && status !== 503 ? 'maybe' : 'no' };
-    const html = exchange?.contentType.includes('html');
-    return { error: html ? notMcp(peer, detail) : protocol(peer, detail), ran: 'no' };
-  }
-  if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.ClientHttpUnexpectedContent)
-    return { error: connecting ? notMcp(peer, detail) : protocol(peer, detail), ran: 'maybe' };
-  if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout)
-    return { error: timeout(peer, CONNECT_MS / 1000), ran: 'maybe' };
-
-  const failed = exchange?.status === null;
-  if (failed || isBroken(cause)) {
-    const refused = failed && isRefused(exchange?.failure);
-    const error = await diagnose(peer, about.fetch, about.online, detail);
-    return { error, ran: refused || connecting ? 'no' : 'maybe' };
-  }
-  // It answered with 200 and something that is not the protocol.
-  const strange = connecting && !ProtocolError.isInstance(cause);
-  return { error: strange ? notMcp(peer, detail) : protocol(peer, detail), ran: 'maybe' };
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
-
-/** A connection that ended before the answer. */
-function isBroken(cause: unknown): boolean {
-  return (
-    cause instanceof TypeError ||
-    (ProtocolError.isInstance(cause) && cause.message === LOST) ||
-    (SdkError.isInstance(cause) && cause.code === SdkErrorCode.ConnectionClosed)
-  );
-}
-
-/** Node says when nobody listened, so nothing was sent; browsers do not. */
-function isRefused(failure: unknown): boolean {
-  const inner = failure instanceof Error ? (failure.cause as { code?: unknown } | undefined) : null;
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes(String(inner?.code));
 }
 
 /**

@@ -1,8 +1,20 @@
 /**
  * Why fetch failed. Browsers say "Failed to fetch" of everything; this asks again in two ways that
- * need no permission, to tell a dead server from a live one that keeps web apps out.
+ * need no permission, to tell a dead server from a live one that keeps web apps out, and reads what
+ * the browser tells of its own rules. Node says the cause itself.
  */
-import { cors, offline, unreachable, type Peer } from './errors.ts';
+import {
+  cors,
+  isLoopback,
+  isPrivate,
+  localNetwork,
+  mixedContent,
+  offline,
+  unknownName,
+  unreachable,
+  unsafe,
+  type Peer,
+} from './errors.ts';
 import type { HostError } from './types.ts';
 
 /** How long a live server may take to answer the question, in milliseconds. */
@@ -13,17 +25,59 @@ export function isInPage(): boolean {
   return typeof document !== 'undefined';
 }
 
+/** `failure` is what fetch rejected with. */
 export async function diagnose(
   peer: Peer,
   fetch: typeof globalThis.fetch,
   online: () => boolean,
   detail: string,
+  failure?: unknown,
 ): Promise<HostError> {
-  if (!online()) return offline(peer);
-  if (!isInPage() || peer.url.origin === location.origin) return unreachable(peer, detail);
+  if (!online() && !isLoopback(peer.url)) return offline(peer);
+  if (!isInPage()) return ofCause(peer, detail, causeOf(failure));
+  if (peer.url.origin === location.origin) return unreachable(peer, detail);
+  if (isMixed(peer.url)) return mixedContent(peer);
+  if (isPrivate(peer.url) && (await isNetworkDenied(peer.url))) return localNetwork(peer);
   if (!(await answers(peer.url, fetch, 'no-cors'))) return unreachable(peer, detail);
   // It lives. A plain GET needs no leave to send headers: where that works, only these are missing.
   return cors(peer, (await answers(peer.url, fetch, 'cors')) ? 'headers' : 'none');
+}
+
+/** Node's code for why a request failed, e.g. `ENOTFOUND`; empty where there is none. */
+export function causeOf(failure: unknown): string {
+  const inner = failure instanceof Error ? (failure.cause as { code?: unknown } | undefined) : null;
+  return String(inner?.code ?? '');
+}
+
+function ofCause(peer: Peer, detail: string, code: string): HostError {
+  const known = code === '' ? detail : `${detail} (${code})`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return unknownName(peer, known);
+  if (/CERT|^ERR_TLS_|^ERR_SSL_|^UNABLE_TO_|^EPROTO$/.test(code)) return unsafe(peer, known);
+  return unreachable(peer, known);
+}
+
+/** Browsers let an https page fetch over http from the device itself and from the local network. */
+function isMixed(url: URL): boolean {
+  return location.protocol === 'https:' && url.protocol === 'http:' && !isPrivate(url);
+}
+
+/** Names of the permission over time (Local Network Access, 2.3); a browser knows some or none. */
+function permissionsFor(url: URL): string[] {
+  return isLoopback(url)
+    ? ['loopback-network', 'local-network-access']
+    : ['local-network', 'local-network-access'];
+}
+
+async function isNetworkDenied(url: URL): Promise<boolean> {
+  for (const name of permissionsFor(url)) {
+    try {
+      const { state } = await navigator.permissions.query({ name: name as PermissionName });
+      return state === 'denied';
+    } catch {
+      // This browser does not know it by that name.
+    }
+  }
+  return false;
 }
 
 async function answers(

@@ -19,6 +19,8 @@ export interface Peer {
   readonly url: URL;
   /** Whether a key was sent, and under which header. */
   readonly keyHeader: string | null;
+  /** Whether a token of a sign-in was sent. */
+  readonly signedIn?: boolean;
 }
 
 export function isLoopback(url: URL): boolean {
@@ -47,14 +49,53 @@ export function offline(peer: Peer): HostError {
 }
 
 export function unreachable(peer: Peer, detail?: string): HostError {
-  const near = isPrivate(peer.url)
+  const hint = isPrivate(peer.url)
     ? ' If the browser asks whether this app may reach devices on the local network, allow it.'
-    : '';
+    : // Pages are not told whether it was the name, the certificate or the server; a tab shows it.
+      ` Opened in a tab of the browser, ${peer.url.origin} says what is wrong with it.`;
   return {
     code: 'unreachable',
     message: `${peer.url.host} did not answer.`,
-    advice: `Check the address, and that the server is running.${near}`,
+    advice: `Check the address, and that the server is running.${hint}`,
     ...(detail ? { detail } : {}),
+  };
+}
+
+/** The name has no address. Browsers do not tell this from a server that is down. */
+export function unknownName(peer: Peer, detail: string): HostError {
+  return {
+    code: 'dns',
+    message: `No server is known by the name ${peer.url.hostname}.`,
+    advice: 'Check how it is spelled. Some names are known in one network only.',
+    detail,
+  };
+}
+
+/** The certificate or the handshake failed. Browsers do not tell this either. */
+export function unsafe(peer: Peer, detail: string): HostError {
+  return {
+    code: 'tls',
+    message: `${peer.url.host} could not prove that it is itself: its certificate does not hold.`,
+    advice: 'Nothing was sent. Whoever runs the server must renew or mend its certificate.',
+    detail,
+  };
+}
+
+/** The person, or a rule, keeps this app from devices near by (Local Network Access). */
+export function localNetwork(peer: Peer): HostError {
+  return {
+    code: 'local-network',
+    message: `The browser does not let this app reach ${peer.url.host} in the local network.`,
+    advice: "Allow the local network in the browser's settings for this app, then try again.",
+  };
+}
+
+/** A page that came over https may not fetch over http. */
+export function mixedContent(peer: Peer): HostError {
+  return {
+    code: 'mixed-content',
+    message: `This app came over https, so the browser keeps it from ${peer.url.host}, which is http only.`,
+    advice: "Use the server's https address, or ask whoever runs it for one.",
   };
 }
 
@@ -89,6 +130,25 @@ export function timeout(peer: Peer, seconds: number): HostError {
   };
 }
 
+/** It took the request and began to answer, and no more came. */
+export function silent(peer: Peer, seconds: number): HostError {
+  return {
+    code: 'timeout',
+    message: `${peer.name} began to answer, then nothing came for ${seconds} seconds.`,
+    advice: 'Try again. If it stops again, the server or something before it holds answers back.',
+  };
+}
+
+/** It speaks no revision of the protocol that this app speaks. */
+export function wrongEra(peer: Peer, detail: string): HostError {
+  return {
+    code: 'era',
+    message: `${peer.name} speaks a version of MCP that this app does not know.`,
+    advice: 'Update the app. If it is up to date, whoever runs the server must update that.',
+    detail: detail.slice(0, 300),
+  };
+}
+
 export function protocol(peer: Peer, detail: string): HostError {
   return {
     code: 'protocol',
@@ -107,6 +167,35 @@ export function notMcp(peer: Peer, detail: string): HostError {
   };
 }
 
+/** A web page where a message of the protocol was due: a website, or a network's own sign-in. */
+export function webPage(peer: Peer, detail: string): HostError {
+  return {
+    code: 'not-mcp',
+    message: `${peer.url.host} answers with a web page, not as an MCP server.`,
+    advice:
+      'Check the path; it often ends in /mcp. In a network with a sign-in page of its own, sign in there first.',
+    detail: detail.slice(0, 300),
+  };
+}
+
+function nothingHere(peer: Peer, detail: string): HostError {
+  return {
+    code: 'not-mcp',
+    message: `There is nothing at this address of ${peer.url.host}, so no MCP server either.`,
+    advice: 'Check the path; it often ends in /mcp.',
+    detail,
+  };
+}
+
+function noPost(peer: Peer, detail: string): HostError {
+  return {
+    code: 'not-mcp',
+    message: `${peer.url.host} takes no messages at this address, so it is no MCP server.`,
+    advice: 'Check the path; it often ends in /mcp, or in /sse where the server is an old one.',
+    detail,
+  };
+}
+
 /** A server that points elsewhere: followed only without a key, which must not leave its host. */
 export function redirects(peer: Peer): HostError {
   return {
@@ -118,7 +207,7 @@ export function redirects(peer: Peer): HostError {
 
 export function tooLarge(peer: Peer, megabytes: number): HostError {
   return {
-    code: 'protocol',
+    code: 'too-large',
     message: `The answer of ${peer.name} was larger than ${megabytes} MB and was not read.`,
     advice: 'Ask for less at once.',
   };
@@ -133,34 +222,33 @@ export function internal(detail: string): HostError {
   };
 }
 
+/** What an answer's headers say about its status. */
+export interface StatusHeaders {
+  /** Seconds or an HTTP date (RFC 9110, 10.2.3). */
+  readonly retryAfter?: string | null;
+  /** `WWW-Authenticate`. */
+  readonly challenge?: string | null;
+}
+
 /** The error of an HTTP status, or null where the status is no fault by itself. */
 export function ofStatus(
   peer: Peer,
   status: number,
-  headers: { readonly retryAfter?: string | null; readonly challenge?: string | null } = {},
+  headers: StatusHeaders = {},
+  now: number = Date.now(),
 ): HostError | null {
   const detail = `HTTP ${status}`;
-  if (status === 401) return auth(peer, detail);
-  if (status === 403)
-    return {
-      code: 'forbidden',
-      message: `${peer.name} does not allow this.`,
-      advice: peer.keyHeader
-        ? 'The key was taken, but may not do this. Ask for one with more rights.'
-        : 'The server may keep web apps or strangers out. Ask whoever runs it.',
-      detail,
-    };
-  if (status === 404 || status === 405 || status === 410) return notMcp(peer, detail);
-  if (status === 429) {
-    const seconds = Number(headers.retryAfter);
-    const wait = seconds > 0 && seconds < 86_400 ? `in ${Math.ceil(seconds)} seconds` : 'later';
+  if (status === 401) return auth(peer, detail, headers.challenge ?? null);
+  if (status === 403) return forbidden(peer, detail, headers.challenge ?? null);
+  if (status === 404 || status === 410) return nothingHere(peer, detail);
+  if (status === 405) return noPost(peer, detail);
+  if (status === 429)
     return {
       code: 'rate',
       message: `${peer.name} gets too many requests.`,
-      advice: `Try again ${wait}.`,
+      advice: `Try again ${waitOf(headers.retryAfter ?? null, now)}.`,
       detail,
     };
-  }
   if (status >= 500)
     return {
       code: 'server',
@@ -172,18 +260,69 @@ export function ofStatus(
   return null;
 }
 
-function auth(peer: Peer, detail: string): HostError {
-  return peer.keyHeader
-    ? {
-        code: 'auth',
-        message: `${peer.name} did not accept the key.`,
-        advice: 'Check the key, and the name of its header, and add the server again.',
-        detail,
-      }
-    : {
-        code: 'auth',
-        message: `${peer.name} wants to know who is asking.`,
-        advice: 'Add the server again with a key from whoever runs it.',
-        detail,
-      };
+/** When to try again, in words; a wait of more than a day is not believed. */
+function waitOf(retryAfter: string | null, now: number): string {
+  const text = retryAfter?.trim() ?? '';
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000;
+  if (!(seconds > 0 && seconds < 86_400)) return 'later';
+  if (seconds <= 120) return `in ${Math.ceil(seconds)} seconds`;
+  return `in ${Math.ceil(seconds / 60)} minutes`;
+}
+
+function auth(peer: Peer, detail: string, challenge: string | null): HostError {
+  if (peer.signedIn)
+    return {
+      code: 'auth',
+      message: `The sign-in to ${peer.name} is not valid any more.`,
+      advice: 'Sign in again. Its tools stay listed until then.',
+      signIn: true,
+      detail,
+    };
+  if (peer.keyHeader)
+    return {
+      code: 'auth',
+      message: `${peer.name} did not accept the key.`,
+      advice: 'Check the key, and the name of its header, and add the server again.',
+      detail,
+    };
+  if (offersSignIn(challenge))
+    return {
+      code: 'auth',
+      message: `${peer.name} wants you to sign in.`,
+      advice: 'Sign in with the account that you have there.',
+      signIn: true,
+      detail,
+    };
+  return {
+    code: 'auth',
+    message: `${peer.name} wants to know who is asking.`,
+    advice: 'Add the server again with a key from whoever runs it.',
+    detail,
+  };
+}
+
+/** A Bearer challenge (RFC 6750): what MCP's authorization begins with. */
+function offersSignIn(challenge: string | null): boolean {
+  return /^\s*bearer\b/i.test(challenge ?? '');
+}
+
+function forbidden(peer: Peer, detail: string, challenge: string | null): HostError {
+  if (/insufficient_scope/i.test(challenge ?? ''))
+    return {
+      code: 'scope',
+      message: `${peer.name} wants more rights for this than it was given.`,
+      advice: peer.keyHeader
+        ? 'Ask whoever runs it for a key with more rights.'
+        : 'Sign in again and allow what it asks for, or do without.',
+      signIn: !peer.keyHeader,
+      detail,
+    };
+  return {
+    code: 'forbidden',
+    message: `${peer.name} does not allow this.`,
+    advice: peer.keyHeader
+      ? 'The key was taken, but may not do this. Ask for one with more rights.'
+      : 'The server may keep web apps or strangers out. Ask whoever runs it.',
+    detail,
+  };
 }

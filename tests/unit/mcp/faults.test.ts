@@ -17,7 +17,7 @@ const HTML = { type: 'text/html', body: '<!doctype html><title>Welcome</title>' 
 
 describe('adding a server that', () => {
   it.each<[string, Fault, HostErrorCode, RegExp]>([
-    ['is a website', status(200, HTML), 'not-mcp', /no MCP server.*path/],
+    ['is a website', status(200, HTML), 'not-mcp', /web page.*path/],
     ['has nothing at this path', status(404, HTML), 'not-mcp', /no MCP server/],
     ['takes no POST', status(405), 'not-mcp', /no MCP server/],
     ['is gone', status(410), 'not-mcp', /no MCP server/],
@@ -82,7 +82,7 @@ describe('adding a server that', () => {
     const { host } = await newHost();
     expect(await host.add({ url: broken.url })).toMatchObject({
       ok: false,
-      error: { code: 'protocol', message: expect.stringMatching(/larger than 10 MB/) },
+      error: { code: 'too-large', message: expect.stringMatching(/larger than 10 MB/) },
     });
   });
 
@@ -102,7 +102,7 @@ describe('adding a server that', () => {
     const { host } = await newHost();
     expect(await host.add({ url: 'https://nowhere.invalid/mcp' })).toMatchObject({
       ok: false,
-      error: { code: 'unreachable' },
+      error: { code: 'dns' },
     });
   });
 

@@ -1,0 +1,176 @@
+/**
+ * Tells the faults of a connection apart: by what the SDK threw, and by how the last exchange went.
+ * Promise: each comes with whether what was asked may have taken effect.
+ */
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/client';
+import { redact } from '../store/redact.ts';
+import { causeOf, diagnose, isInPage } from './diagnose.ts';
+import {
+  cors,
+  internal,
+  notMcp,
+  ofStatus,
+  protocol,
+  redirects,
+  silent,
+  timeout,
+  tooLarge,
+  webPage,
+  wrongEra,
+  type Peer,
+} from './errors.ts';
+import type { HostError, Seen } from './types.ts';
+import type { Exchange, Wire } from './wire.ts';
+
+/** Marks the answer that stands in for one that never came. */
+export const LOST = 'answer lost';
+
+/** How much of an answer is read, in megabytes. */
+export const MAX_MEGABYTES = 10;
+
+export interface Explained {
+  readonly error: HostError;
+  /** Whether what was asked may have taken effect. */
+  readonly ran: 'no' | 'maybe';
+  readonly sessionGone?: boolean;
+}
+
+export interface Circumstances {
+  readonly peer: Peer;
+  readonly wire: Wire;
+  readonly secrets: readonly string[];
+  readonly fetch: typeof globalThis.fetch;
+  readonly online: () => boolean;
+  readonly connecting: boolean;
+  /** How long was waited for, in seconds. */
+  readonly seconds: number;
+  readonly session?: boolean;
+}
+
+export async function explain(cause: unknown, about: Circumstances): Promise<Explained> {
+  const found = await tell(cause, about);
+  const seen = seenOf(about.wire.last(), about.secrets);
+  return { ...found, error: { ...found.error, ...(seen ? { seen } : {}) } };
+}
+
+/** The error of a wait that was over before the answer came. */
+export function late(peer: Peer, exchange: Exchange | null, seconds: number): HostError {
+  const began = exchange?.status === 200;
+  return began ? silent(peer, seconds) : timeout(peer, seconds);
+}
+
+/** What a report may say of an exchange. */
+export function seenOf(exchange: Exchange | null, secrets: readonly string[]): Seen | null {
+  if (!exchange) return null;
+  const headers: [string, string | null][] = [
+    ['content-type', exchange.contentType],
+    ['retry-after', exchange.retryAfter],
+    ['www-authenticate', exchange.challenge],
+  ];
+  const told = headers.filter((header): header is [string, string] => Boolean(header[1]));
+  return {
+    status: exchange.status,
+    headers: Object.fromEntries(
+      told.map(([name, value]) => [name, redact(value.slice(0, 300), secrets)]),
+    ),
+  };
+}
+
+async function tell(cause: unknown, about: Circumstances): Promise<Explained> {
+  const { peer, wire, secrets, connecting } = about;
+  const exchange = wire.last();
+  const detail = redact(describe(cause), secrets);
+  if (wire.overflowed()) return { error: tooLarge(peer, MAX_MEGABYTES), ran: 'maybe' };
+  if (cause instanceof UnauthorizedError)
+    return { error: ofStatus(peer, 401, challengeOf(exchange)) ?? internal(detail), ran: 'no' };
+  if (cause instanceof InsufficientScopeError)
+    return {
+      error: ofStatus(peer, 403, { challenge: 'insufficient_scope' }) ?? internal(detail),
+      ran: 'no',
+    };
+  if (UnsupportedProtocolVersionError.isInstance(cause) || isEraRefusal(cause))
+    return { error: wrongEra(peer, detail), ran: 'no' };
+  if (SdkHttpError.isInstance(cause)) return ofHttp(cause, detail, about);
+  if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.ClientHttpUnexpectedContent)
+    return { error: strange(exchange, about, detail), ran: 'maybe' };
+  if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout)
+    return { error: late(peer, exchange, about.seconds), ran: 'maybe' };
+
+  const failed = exchange?.status === null;
+  if (failed || isBroken(cause)) {
+    const refused = failed && isRefused(exchange?.failure);
+    const error = await diagnose(peer, about.fetch, about.online, detail, exchange?.failure);
+    return { error, ran: refused || connecting ? 'no' : 'maybe' };
+  }
+  // It answered with 200 and something that is not the protocol.
+  const odd = connecting && !ProtocolError.isInstance(cause);
+  return {
+    error: odd ? strange(exchange, about, detail) : protocol(peer, detail),
+    ran: 'maybe',
+  };
+}
+
+function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Explained {
+  const { peer, wire } = about;
+  const exchange = wire.last();
+  const { status } = cause;
+  const text = String(cause.data.text ?? '');
+  const sessionText = /session|not initiali[sz]ed/i.test(text);
+  if (status === 404 || (status === 400 && sessionText)) {
+    if (about.session) return { error: notMcp(peer, detail), ran: 'no', sessionGone: true };
+    if (sessionText && isInPage() && exchange?.type === 'cors')
+      return { error: cors(peer, 'exposed'), ran: 'no' };
+  }
+  if (status === 0) return { error: redirects(peer), ran: 'no' };
+  const known = ofStatus(peer, status, exchange ?? {});
+  if (known) return { error: known, ran: status >= 500 && status !== 503 ? 'maybe' : 'no' };
+  if (/unsupported protocol version/i.test(text))
+    return { error: wrongEra(peer, detail), ran: 'no' };
+  const html = exchange?.contentType.includes('html');
+  return { error: html ? webPage(peer, detail) : protocol(peer, detail), ran: 'no' };
+}
+
+/** The error of a well-formed answer of HTTP that carries no message of the protocol. */
+function strange(exchange: Exchange | null, about: Circumstances, detail: string): HostError {
+  if (exchange?.contentType.includes('html')) return webPage(about.peer, detail);
+  return about.connecting ? notMcp(about.peer, detail) : protocol(about.peer, detail);
+}
+
+function challengeOf(exchange: Exchange | null): { challenge: string | null } {
+  return { challenge: exchange?.challenge ?? null };
+}
+
+/** The SDK says in a plain error that the server's answer named a revision that it does not know. */
+function isEraRefusal(cause: unknown): boolean {
+  return /protocol version (is )?not supported|unsupported protocol version/i.test(describe(cause));
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** A connection that ended before the answer. */
+function isBroken(cause: unknown): boolean {
+  return (
+    cause instanceof TypeError ||
+    (ProtocolError.isInstance(cause) && cause.message === LOST) ||
+    (SdkError.isInstance(cause) && cause.code === SdkErrorCode.ConnectionClosed)
+  );
+}
+
+/** Node says when nobody listened or nobody could be asked, so nothing was sent; browsers do not. */
+function isRefused(failure: unknown): boolean {
+  const code = causeOf(failure);
+  return (
+    ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes(code) ||
+    /CERT|^ERR_TLS_|^UNABLE_TO_/.test(code)
+  );
+}
