@@ -98,8 +98,12 @@ export function createModels(deps: ModelsDeps): Models {
     }
   }
 
-  /** Takes a new list; a whole model that the list no longer has, or has anew, stays as it is. */
-  const take = (rows: readonly CatalogueRow[]): Promise<void> => lists.run(() => takeNow(rows));
+  /**
+   * Takes a new list beside the app; a whole model that the list no longer has, or has anew, stays as
+   * it is. What is asked for first is taken first, so a later list is never replaced by an earlier one.
+   */
+  const take = (beside: () => readonly CatalogueRow[]): Promise<void> =>
+    lists.run(async () => takeNow(await whole(beside())));
 
   async function takeNow(rows: readonly CatalogueRow[]): Promise<void> {
     const before = new Map(entries);
@@ -120,7 +124,7 @@ export function createModels(deps: ModelsDeps): Models {
 
   async function takeAgain(): Promise<void> {
     await started;
-    await take(await whole(rowsNow().filter(({ beside }) => beside)));
+    await take(() => rowsNow().filter(({ beside }) => beside));
   }
 
   /** The list beside the app, and after it what else can be had. */
@@ -163,11 +167,12 @@ export function createModels(deps: ModelsDeps): Models {
     if (phone.noStorage !== undefined) return show(await whole((await fetchList()) ?? []));
     await life.start(phone.gpu.usable ? phone.gpu.device : '');
     const kept = await keptRows(index);
+    const taken = take(() => kept);
     // Where the new list cannot be had or taken, the one that was kept stays.
     const fetched = fetchList()
-      .then(async (rows) => rows && take(await whole(rows)))
+      .then((rows) => rows && take(() => rows))
       .catch(() => undefined);
-    await take(await whole(kept));
+    await taken;
     // The first time there is nothing to show before the list has come.
     if (kept.length === 0) await fetched;
     await transfers.takeUp(rowsNow());
@@ -211,7 +216,7 @@ export function createModels(deps: ModelsDeps): Models {
     if (entries.size > 0 && Date.now() - missedAt < LOOK_AGAIN_MS) return;
     const beside = [...entries.values()].some(({ row }) => row.beside);
     const rows = await fetchList();
-    if (rows && rows.length > 0 && !beside) await take(await whole(rows));
+    if (rows && rows.length > 0 && !beside) await take(() => rows);
   }
 
   /** The row's file where the person gave it: then it is not fetched. */

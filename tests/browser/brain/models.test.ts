@@ -104,6 +104,21 @@ describe('the list', () => {
     expect(views.every((one) => one.row.beside && one.unfit === undefined)).toBe(true);
   });
 
+  test('is shown also where it came before the rest of the catalogue could be read', async () => {
+    const task = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+    let reads = 0;
+    const publicRows = async (): Promise<readonly CatalogueRow[]> => {
+      reads += 1;
+      if (reads > 1) return [];
+      const kept = await caches.open('deft-catalogue');
+      await expect.poll(async () => (await kept.keys()).length).toBe(1);
+      for (let tasks = 0; tasks < 20; tasks += 1) await task();
+      return [];
+    };
+    const views = await open({ publicRows }).list();
+    expect(views.map(({ row }) => row.id)).toEqual([RANDOM, TINY]);
+  });
+
   test('is found when it came after the page', async () => {
     await commands.makeFile(INDEX, '[]');
     const models = open();
