@@ -1,5 +1,6 @@
 /** The archive's format: one JSON document, and the check that all of it is what it claims to be. */
 import type {
+  ArgumentOrigin,
   CallPart,
   CloudAccount,
   ContentBlock,
@@ -10,6 +11,7 @@ import type {
   NoticePart,
   Outcome,
   Part,
+  PinnedArguments,
   PromptDefinition,
   Reminder,
   ResourceDefinition,
@@ -24,6 +26,7 @@ import type {
   ToolDefinition,
   ToolListRecord,
   ToolRule,
+  TurnLimits,
 } from './records.ts';
 import {
   address,
@@ -113,6 +116,19 @@ const call = object<CallPart>({
   readOnly: flag,
   state: oneOf('proposed', 'asked', 'allowed', 'denied', 'refused', 'running', 'done'),
   why: optional(text),
+  origins: optional(
+    list(
+      object<ArgumentOrigin>({
+        path: text,
+        start: whole,
+        end: whole,
+        text,
+        from: oneOf('person', 'untrusted'),
+        source: optional(text),
+      }),
+    ),
+  ),
+  consequential: optional(flag),
   reason: optional(text),
   startedAt: optional(time),
   endedAt: optional(time),
@@ -284,7 +300,15 @@ const document = object<ArchiveDocument>({
     mode: optional(mode),
     cloudAccount: optional(nullable(id)),
     limits: optional(
-      object({ steps: whole, calls: whole, equalCalls: whole, ms: whole, tokens: whole }),
+      object<TurnLimits>({
+        steps: whole,
+        calls: whole,
+        equalCalls: whole,
+        ms: whole,
+        tokens: whole,
+        toolCalls: optional(whole),
+        dayCost: optional(amount),
+      }),
     ),
   }),
   servers: list(server),
@@ -295,6 +319,7 @@ const document = object<ArchiveDocument>({
       ttlMs: amount,
       tools: list(tool),
       off: list(text),
+      held: optional(list(tool)),
       prompts: optional(list(prompt)),
       resources: optional(list(resource)),
       templates: optional(list(template)),
@@ -322,6 +347,8 @@ const document = object<ArchiveDocument>({
       conversation: optional(id),
       verdict: oneOf('allow', 'deny'),
       createdAt: time,
+      args: optional(object<PinnedArguments>({ fixed: jsonObject, free: list(text) })),
+      warned: optional(flag),
     }),
   ),
   reminders: list(

@@ -178,6 +178,10 @@ export interface CallPart {
   readonly state: CallState;
   /** Why it was asked or refused, as a sentence. */
   readonly why?: string;
+  /** Where words of its arguments were found when it was judged. */
+  readonly origins?: readonly ArgumentOrigin[];
+  /** It pays, deletes, sends or the like: never allowed always without its arguments. */
+  readonly consequential?: boolean;
   /** The person's reason for a no. */
   readonly reason?: string;
   readonly startedAt?: number;
@@ -205,6 +209,20 @@ export interface Asked {
   readonly outputTokens?: number;
   readonly cost?: number;
   readonly sent?: Sent;
+}
+
+/** Words of one argument, and whose they are. */
+export interface ArgumentOrigin {
+  /** The argument; behind it, for values inside of it, their names: `to`, `to/0/address`. */
+  readonly path: string;
+  /** The words, from `start` up to `end` (UTF-16 units) of the value's text. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** `person`: said by the person · `untrusted`: found only in what somebody else wrote. */
+  readonly from: 'person' | 'untrusted';
+  /** Of untrusted words: who wrote them, e.g. the name of a server. */
+  readonly source?: string;
 }
 
 /** A call that could not be bound to an offered tool or failed its schema; it never ran. */
@@ -384,6 +402,11 @@ export interface ToolListRecord {
   readonly tools: readonly (ToolDefinition & { readonly pin: string })[];
   /** Names that the person turned off. */
   readonly off: readonly string[];
+  /**
+   * Definitions that the person knows, of tools that have changed or gone since: what is listed now
+   * under these names is neither offered nor called until the person has seen the difference.
+   */
+  readonly held?: readonly (ToolDefinition & { readonly pin: string })[];
   readonly prompts?: readonly PromptDefinition[];
   readonly resources?: readonly ResourceDefinition[];
   readonly templates?: readonly ResourceTemplateDefinition[];
@@ -412,6 +435,17 @@ export interface Grant {
   readonly conversation?: string;
   readonly verdict: 'allow' | 'deny';
   readonly createdAt: number;
+  /** It holds only for calls with these arguments. */
+  readonly args?: PinnedArguments;
+  /** A consequential tool that may run with any arguments: the person was warned and wants it so. */
+  readonly warned?: boolean;
+}
+
+export interface PinnedArguments {
+  /** Every argument that the call may have, with its value. */
+  readonly fixed: Readonly<Record<string, unknown>>;
+  /** Names of arguments that may have any value, or be absent. */
+  readonly free: readonly string[];
 }
 
 /** A person's answer to one question; written once, by call id. */
@@ -509,6 +543,8 @@ export interface Settings {
   /** The person closed the install prompt. */
   readonly installDismissed: boolean;
   readonly limits: TurnLimits;
+  /** What cloud models have cost on one day (of the phone's calendar, as YYYY-MM-DD), in US dollars. */
+  readonly spent?: { readonly day: string; readonly cost: number };
   /** Models that the person added by their address, as rows of the catalogue. */
   readonly ownModels?: readonly Readonly<Record<string, unknown>>[];
   /** Sampling by model id. */
@@ -567,4 +603,8 @@ export interface TurnLimits {
   /** Without the time that a person is asked. */
   readonly ms: number;
   readonly tokens: number;
+  /** Calls of one and the same tool in one turn. */
+  readonly toolCalls?: number;
+  /** What cloud models may cost in one day, in US dollars, as far as they say. */
+  readonly dayCost?: number;
 }

@@ -12,7 +12,15 @@ export const DEFAULT_SETTINGS: Settings = {
   persisted: null,
   installDismissed: false,
   // Ten minutes: a small model on a slow phone reads about 15 tokens a second.
-  limits: { steps: 8, calls: 16, equalCalls: 2, ms: 600_000, tokens: 50_000 },
+  limits: {
+    steps: 8,
+    calls: 16,
+    equalCalls: 2,
+    ms: 600_000,
+    tokens: 50_000,
+    toolCalls: 8,
+    dayCost: 2,
+  },
 };
 
 export const SETTINGS_KEY = 'settings';
@@ -38,6 +46,19 @@ export function createSettings(connection: Connection, changes: Changes): Settin
         await store.put({ key: SETTINGS_KEY, value: { ...row?.value, ...change } });
       });
       changes.announce('settings', SETTINGS_KEY);
+    },
+
+    async spend(day, cost) {
+      if (!(cost > 0)) return;
+      await connection.write(['settings'], 'relaxed', async (tx) => {
+        const store = tx.objectStore('settings');
+        const { value = {} } = (await store.get(SETTINGS_KEY)) ?? {};
+        const before = value.spent?.day === day ? value.spent.cost : 0;
+        await store.put({
+          key: SETTINGS_KEY,
+          value: { ...value, spent: { day, cost: before + cost } },
+        });
+      });
     },
   };
 }

@@ -110,6 +110,8 @@ export interface GrantTable extends Table<Grant> {
 export interface SettingsTable {
   get(): Promise<Settings>;
   set(change: Partial<Settings>): Promise<void>;
+  /** Adds to what cloud models have cost on a day, whichever tab adds at the same time. */
+  spend(day: string, cost: number): Promise<void>;
 }
 
 /** Secrets, AES-GCM encrypted under a non-extractable key. Never exported, never logged. */
