@@ -8,36 +8,16 @@
  */
 import type { BrainError } from '../brain.ts';
 import type { Vault } from '../../store/store.ts';
-import { isRecord, number, parse, record, string } from './json.ts';
+import { isRecord, parse, record, string } from './json.ts';
 import { redact } from '../../store/redact.ts';
+import { base64url, findWaiting, letWait, randomState, stopWaiting } from '../../store/signins.ts';
 import type { Net } from './stream.ts';
 import type { CloudPreset } from './types.ts';
 
 const AUTHORIZE = 'https://openrouter.ai/auth';
 const EXCHANGE = 'https://openrouter.ai/api/v1/auth/keys';
-const PENDING = 'signin:openrouter';
-/** A sign-in that takes longer is begun anew. */
-const LIFE_MS = 60 * 60 * 1000;
+const NAME = 'openrouter';
 const EXCHANGE_MS = 30_000;
-
-interface Pending {
-  readonly state: string;
-  readonly verifier: string;
-  readonly preset: string;
-  readonly startedAt: number;
-}
-
-/** 32 random bytes, base64url: 43 characters, as RFC 7636 (4.1) asks. */
-function random(): string {
-  return base64url(crypto.getRandomValues(new Uint8Array(32)));
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
-}
 
 /** The S256 challenge of a verifier (RFC 7636, 4.2). */
 async function challengeOf(verifier: string): Promise<string> {
@@ -53,19 +33,15 @@ export async function startSignIn(
   now: number,
 ): Promise<string> {
   if (!preset.signIn) throw new TypeError(`${preset.label} has no sign-in.`);
-  const pending: Pending = {
-    state: random(),
-    verifier: random(),
-    preset: preset.id,
-    startedAt: now,
-  };
-  await vault.set(PENDING, JSON.stringify(pending));
+  const state = randomState();
+  const verifier = randomState();
+  await letWait(vault, NAME, { state, startedAt: now, verifier, preset: preset.id });
 
   const callback = new URL(returnTo);
-  callback.searchParams.set('state', pending.state);
+  callback.searchParams.set('state', state);
   const url = new URL(AUTHORIZE);
   url.searchParams.set('callback_url', callback.href);
-  url.searchParams.set('code_challenge', await challengeOf(pending.verifier));
+  url.searchParams.set('code_challenge', await challengeOf(verifier));
   url.searchParams.set('code_challenge_method', 'S256');
   return url.href;
 }
@@ -91,9 +67,10 @@ export async function finishSignIn(
   vault: Vault,
   net: Net,
 ): Promise<SignedIn> {
-  const pending = await readPending(vault);
-  if (!pending) return failed('auth', 'No sign-in is under way in this browser.', AGAIN);
-  if (query.get('state') !== pending.state)
+  const found = await findWaiting(vault, NAME, query.get('state'), net.now());
+  if (found.kind === 'none')
+    return failed('auth', 'No sign-in is under way in this browser.', AGAIN);
+  if (found.kind === 'other')
     return failed(
       'auth',
       'This answer belongs to another sign-in and was not used.',
@@ -101,9 +78,10 @@ export async function finishSignIn(
     );
   const denied = query.get('error');
   const code = query.get('code');
-  const expired = net.now() - pending.startedAt > LIFE_MS;
+  const expired = found.kind === 'late';
+  const verifier = string(found.data.verifier);
   // A network failure leaves the verifier, so that the same page can be loaded again.
-  if (denied || !code || expired) await vault.delete(PENDING);
+  if (denied || !code || expired) await stopWaiting(vault, NAME);
   if (denied === 'access_denied')
     return failed('auth', 'You did not allow the sign-in at OpenRouter.', AGAIN);
   if (denied || !code)
@@ -117,14 +95,14 @@ export async function finishSignIn(
 
   if (!net.online())
     return failed('offline', 'There is no network.', 'Go online and load this page again.');
-  const secrets = [code, pending.verifier];
+  const secrets = [code, verifier];
   try {
     const response = await net.fetch(EXCHANGE, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
         code,
-        code_verifier: pending.verifier,
+        code_verifier: verifier,
         code_challenge_method: 'S256',
       }),
       redirect: 'error',
@@ -141,10 +119,10 @@ export async function finishSignIn(
         'Load this page again in a moment.',
         `${response.status}`,
       );
-    await vault.delete(PENDING);
+    await stopWaiting(vault, NAME);
     const key = string(record(body).key);
     if (response.ok && /^[\x21-\x7e]{8,}$/.test(key))
-      return { ok: true, preset: pending.preset, key };
+      return { ok: true, preset: string(found.data.preset), key };
     const said = record(body).error;
     return failed(
       response.ok ? 'protocol' : 'auth',
@@ -165,15 +143,4 @@ export async function finishSignIn(
       redact(cause instanceof Error ? cause.message : String(cause), secrets),
     );
   }
-}
-
-async function readPending(vault: Vault): Promise<Pending | null> {
-  const value = record(parse((await vault.get(PENDING)) ?? ''));
-  const pending = {
-    state: string(value.state),
-    verifier: string(value.verifier),
-    preset: string(value.preset),
-    startedAt: number(value.startedAt) ?? 0,
-  };
-  return pending.state && pending.verifier ? pending : null;
 }
