@@ -145,6 +145,9 @@ async function execute(run: Run, index: number, call: BoundCall): Promise<boolea
   const outcome: Outcome = await toolbox.call(call, run.signal, (progress) =>
     onActivity({ kind: 'calling', callId: call.callId, progress }),
   );
+  const asked = run.ports.asked?.(call.tool.server) ?? [];
+  // The clock stops while a person is asked.
+  for (const { ms } of asked) run.stopwatch.leaveOut(ms);
   // The rule is in force before the result can be read by anybody.
   if (call.tool.private) await keepPrivate();
   await journal.replace(index, {
@@ -152,6 +155,7 @@ async function execute(run: Run, index: number, call: BoundCall): Promise<boolea
     state: 'done',
     endedAt: clock(),
     outcome,
+    ...(asked.length > 0 ? { asked } : {}),
   });
   return call.tool.private;
 }

@@ -39,6 +39,8 @@ export interface Material {
   readonly history: readonly (readonly BrainMessage[])[];
   /** The newest user message and what followed it; never left out. */
   readonly current: readonly BrainMessage[];
+  /** The part of the newest user message that hangs on its words. */
+  readonly attached?: string;
 }
 
 export interface Fit {
@@ -56,13 +58,14 @@ function fitOnce(material: Material, fixed: HeadTokens, brain: Counter): Fit {
   const count = (messages: readonly BrainMessage[]): number =>
     messages.reduce((sum, message) => sum + brain.countTokens(textOf(message)) + MARKS, 0);
   const results = count(material.current.filter(({ role }) => role === 'tool'));
-  const words = count(material.current) - results;
+  const attached = material.attached ? brain.countTokens(material.attached) : 0;
+  const words = Math.max(0, count(material.current) - results - attached);
   const summarised = material.summary?.turns ?? 0;
   const before = material.summary ? summaryMessages(material.summary.text) : [];
   const summary = count(before);
   // A summary reads as a turn, and a model that is shown few would lose it as the oldest of them.
   const most = material.summary ? turns - 1 : turns;
-  const room = window - answer - fixed.system - fixed.tools - words - results - summary;
+  const room = window - answer - fixed.system - fixed.tools - words - attached - results - summary;
   const shown: (readonly BrainMessage[])[] = [];
   let earlier = 0;
   for (const turn of material.history.slice(summarised).toReversed()) {
@@ -80,6 +83,7 @@ function fitOnce(material: Material, fixed: HeadTokens, brain: Counter): Fit {
       earlier: earlier + summary,
       words,
       results,
+      ...(attached > 0 ? { attached } : {}),
       dropped: material.history.length - shown.length,
     },
     fits: room >= 0,
@@ -88,8 +92,8 @@ function fitOnce(material: Material, fixed: HeadTokens, brain: Counter): Fit {
 
 /**
  * Fits a request into a brain's window: whole turns are left out from the front, and where the newest
- * turn alone is too long, its tool results are cut shorter. `material` makes the messages for a bound,
- * in characters, on each tool result.
+ * turn alone is too long, its tool results and what hangs on its words are cut shorter. `material`
+ * makes the messages for a bound, in characters, on each of them.
  */
 export function fit(
   material: (maxResultChars: number) => Material,
@@ -101,8 +105,8 @@ export function fit(
   for (const share of SHARES) {
     last = fitOnce(material(Math.floor(bound * share)), fixed, brain);
     if (last.fits) return last;
-    // Cutting shorter helps only where there are results to cut.
-    if (last.use.results === 0) break;
+    // Cutting shorter helps only where there is something to cut.
+    if (last.use.results === 0 && !last.use.attached) break;
   }
   return last as Fit;
 }

@@ -14,6 +14,8 @@ export interface Stopwatch {
   elapsed(): number;
   /** Stops the clock while `wait` runs; waits may overlap. */
   paused<T>(wait: () => Promise<T>): Promise<T>;
+  /** Leaves out time that has passed. */
+  leaveOut(ms: number): void;
 }
 
 export function createStopwatch(now: () => number): Stopwatch {
@@ -23,6 +25,9 @@ export function createStopwatch(now: () => number): Stopwatch {
   let waitingSince = 0;
   return {
     elapsed: () => (waiting > 0 ? waitingSince : now()) - startedAt - pausedMs,
+    leaveOut(ms) {
+      pausedMs += ms;
+    },
     async paused(wait) {
       if (waiting++ === 0) waitingSince = now();
       try {
@@ -69,6 +74,9 @@ export function reachedLimit(
       const { promptTokens = 0, cachedTokens = 0, outputTokens = 0 } = part.usage;
       tokens += promptTokens - cachedTokens + outputTokens;
     } else if (part.kind === 'call') {
+      // What a server had the model do counts as well.
+      for (const { promptTokens = 0, outputTokens = 0 } of part.asked ?? [])
+        tokens += promptTokens + outputTokens;
       // A refused call was not made.
       if (part.state === 'refused') continue;
       const key = callKey(part);

@@ -15,7 +15,7 @@ import { brainNotice, routeNotice } from './notices.ts';
 import { SYSTEM } from './prompt.ts';
 import type { Ports, Run, TurnInput } from './run.ts';
 import { runStep, type StepEnd } from './step.ts';
-import { turnMessages } from './transcript.ts';
+import { turnMessages, withAttached } from './transcript.ts';
 
 /** done: answered · stopped: by the person · paused: a limit or an error; the last notice says which. */
 export type TurnEnd = 'done' | 'stopped' | 'paused';
@@ -153,14 +153,18 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
   const tools = await offerTools(run, brain);
   const step = nextStep(ports.journal.parts());
   const prompt = fit(
-    (bound) => ({
-      ...(input.summary ? { summary: input.summary } : {}),
-      history: input.history(bound),
-      current: [
-        { role: 'user', text: input.request },
-        ...turnMessages(ports.journal.parts(), ports.resultText, bound),
-      ],
-    }),
+    (bound) => {
+      const attached = input.attached?.(bound) ?? '';
+      return {
+        ...(input.summary ? { summary: input.summary } : {}),
+        history: input.history(bound),
+        attached,
+        current: [
+          { role: 'user', text: withAttached(input.request, attached) },
+          ...turnMessages(ports.journal.parts(), ports.resultText, bound),
+        ],
+      };
+    },
     headTokens(brain, input.now, tools),
     brain,
   );

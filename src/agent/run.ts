@@ -3,7 +3,7 @@ import type { BrainMessage } from '../brain/brain.ts';
 import type { Tool, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
-import type { Mode, Summary, TurnLimits } from '../store/records.ts';
+import type { Asked, Mode, Summary, TurnLimits } from '../store/records.ts';
 import type { Activity } from './activity.ts';
 import type { Journal } from './journal.ts';
 import type { Stopwatch } from './limits.ts';
@@ -20,6 +20,8 @@ export interface TurnInput {
   readonly history: (maxResultChars: number) => readonly (readonly BrainMessage[])[];
   /** The user's words that this turn answers. */
   readonly request: string;
+  /** What hangs on them, as the model reads it, for a given bound on the length of each piece. */
+  readonly attached?: (maxChars: number) => string;
   /** Words by which tools are looked up: the request, and what it refers to. */
   readonly lookup: string;
   /** The phone's clock in words. */
@@ -42,6 +44,8 @@ export interface Ports {
   readonly onActivity: (activity: Activity) => void;
   /** A private server's result has come in: keep the conversation on the phone from here on. */
   readonly keepPrivate: () => Promise<void>;
+  /** What a server asked the person or the model since this was last called. */
+  readonly asked?: (server: string) => readonly Asked[];
 }
 
 export interface Run {

@@ -7,16 +7,32 @@ import type { BrainMessage } from '../brain/brain.ts';
 import type { Answer, Approvals, Gate } from '../policy/types.ts';
 import type { Router } from '../router/types.ts';
 import type { Toolbox } from '../mcp/types.ts';
-import type { CallPart, Conversation, Message, Mode, NoticePart, Part } from '../store/records.ts';
+import type {
+  AttachmentPart,
+  CallPart,
+  Conversation,
+  Message,
+  Mode,
+  NoticePart,
+  Part,
+  Queued,
+} from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { Activity } from './activity.ts';
 import { TakenOver } from './calls.ts';
 import { resultChars } from './context.ts';
 import { runTurn, type TurnEnd } from './loop.ts';
+import type { Ports } from './run.ts';
 import { clockLine, clockTime } from './prompt.ts';
 import { createJournal } from './stored-journal.ts';
 import { summarise } from './summary.ts';
-import { pastMessages, summaryMessages, type ResultText } from './transcript.ts';
+import {
+  attachedText,
+  pastMessages,
+  summaryMessages,
+  withAttached,
+  type ResultText,
+} from './transcript.ts';
 
 export interface MessageView {
   readonly message: Message;
@@ -43,6 +59,8 @@ export interface SessionView {
 export interface SendOptions {
   /** Sends this one turn to a place of the person's choice. */
   readonly place?: 'phone' | 'cloud';
+  /** What hangs on the words; stored with them. */
+  readonly attached?: readonly AttachmentPart[];
 }
 
 export interface Session {
@@ -54,8 +72,8 @@ export interface Session {
    * durable, not when the turn ends. Rejects, with nothing stored, where there is no room.
    */
   send(text: string, options?: SendOptions): Promise<void>;
-  /** Takes a queued message out, e.g. to edit it; false where it has been sent meanwhile. */
-  unqueue(index: number): Promise<boolean>;
+  /** Takes a queued message out, e.g. to edit it; null where it has been sent meanwhile. */
+  unqueue(index: number): Promise<Queued | null>;
   stop(): void;
   /** Goes on with a turn that was cut off, stopped, or ended by a limit or an error. */
   resume(options?: SendOptions): Promise<void>;
@@ -63,6 +81,8 @@ export interface Session {
   answer(callId: string, answer: Answer): Promise<boolean>;
   setMode(mode: Mode): Promise<void>;
   setDraft(text: string): Promise<void>;
+  /** What hangs on the draft. Rejects, with nothing changed, where there is no room. */
+  setAttached(attached: readonly AttachmentPart[]): Promise<void>;
   rename(title: string): Promise<void>;
   /** Drops the last turn and runs it again, perhaps elsewhere. */
   regenerate(options?: SendOptions): Promise<void>;
@@ -103,6 +123,8 @@ export interface SessionPorts {
   /** See `Ports.breathe`. */
   readonly breathe: () => Promise<void>;
   readonly timeZone: () => string;
+  /** See `Ports.asked`. */
+  readonly asked?: Ports['asked'];
 }
 
 const TITLE_LENGTH = 60;
@@ -203,7 +225,16 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   const turnsOf = (views: readonly MessageView[], maxChars: number): BrainMessage[][] => {
     const turns: BrainMessage[][] = [];
     for (const view of views)
-      if (view.message.role === 'user') turns.push([{ role: 'user', text: userText(view) }]);
+      if (view.message.role === 'user')
+        turns.push([
+          {
+            role: 'user',
+            text: withAttached(
+              userText(view),
+              attachedText(view.parts, ports.resultText, maxChars),
+            ),
+          },
+        ]);
       else turns.at(-1)?.push(...pastMessages(view.parts, ports.resultText, maxChars));
     return turns;
   };
@@ -240,6 +271,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           ...(conversation.summary ? { summary: conversation.summary } : {}),
           history: (maxChars) => turnsOf(past, maxChars),
           request: words,
+          attached: (maxChars) => attachedText(request?.parts ?? [], ports.resultText, maxChars),
           lookup: lookup(words, past),
           now: clockLine(
             clockTime(
@@ -264,6 +296,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
             changed();
           },
           keepPrivate: () => patch({ private: true }),
+          ...(ports.asked ? { asked: ports.asked } : {}),
         },
         signal,
       );
@@ -329,14 +362,16 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
 
   /** Turns the oldest queued message into a message; false where there is none. */
   const dequeue = async (): Promise<boolean> => {
-    let next: string | undefined;
+    let next: Queued | undefined;
     const kept = await store.conversations.update(id, (old) => {
       next = old.queue[0];
       return next === undefined ? undefined : { ...old, queue: old.queue.slice(1) };
     });
     if (next === undefined) return false;
     if (kept) conversation = kept;
-    await addMessage('user', 'done', [{ kind: 'text', step: 0, text: next }]);
+    const { text, attached } = typeof next === 'string' ? { text: next, attached: [] } : next;
+    await addMessage('user', 'done', userParts(text, attached));
+    if (attached.some((part) => part.private)) await patch({ private: true });
     return true;
   };
 
@@ -405,22 +440,30 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   };
 
   /** Stores the person's words, as a message or in the queue, and starts what is due. */
-  const take = async (text: string, options: SendOptions): Promise<void> => {
+  const take = async (text: string, { attached = [], ...options }: SendOptions): Promise<void> => {
     // Another tab may have begun a turn of which this one has not heard yet.
     const busy = running !== null || (await ports.locks.held(lock));
     if (busy || conversation.queue.length > 0) {
       await store.conversations.update(id, (old) => ({
         ...old,
         draft: '',
-        queue: [...old.queue, text],
+        attached: undefined,
+        queue: [...old.queue, attached.length > 0 ? { text, attached } : text],
       }));
       await reload();
       if (activity.kind !== 'elsewhere') start('queue', {});
       return;
     }
-    const title = conversation.title || titleOf(text);
-    await addMessage('user', 'done', [{ kind: 'text', step: 0, text }]);
-    await patch({ title, draft: '', updatedAt: ports.clock() });
+    const title = conversation.title || titleOf(text || (attached[0]?.name ?? ''));
+    await addMessage('user', 'done', userParts(text, attached));
+    await patch({
+      title,
+      draft: '',
+      attached: undefined,
+      updatedAt: ports.clock(),
+      // The rule is in force before a brain is chosen.
+      ...(attached.some((part) => part.private) ? { private: true } : {}),
+    });
     start('new', options);
   };
 
@@ -451,13 +494,14 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       });
     },
     async unqueue(index) {
-      const words = conversation.queue[index];
-      let taken = false;
+      const wanted = conversation.queue[index];
+      let taken: Queued | null = null;
       // By its words: what stood before it may have been sent, or another tab may have added some.
       const kept = await store.conversations.update(id, (old) => {
-        const at = old.queue[index] === words ? index : old.queue.findIndex((it) => it === words);
-        taken = words !== undefined && at >= 0;
-        return taken ? { ...old, queue: old.queue.toSpliced(at, 1) } : undefined;
+        const same = (it: Queued | undefined): boolean => isSame(it, wanted);
+        const at = same(old.queue[index]) ? index : old.queue.findIndex(same);
+        taken = at >= 0 ? (old.queue[at] ?? null) : null;
+        return taken === null ? undefined : { ...old, queue: old.queue.toSpliced(at, 1) };
       });
       if (kept) conversation = kept;
       changed();
@@ -486,6 +530,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     },
     setMode: (mode) => patch({ mode }),
     setDraft: (draft) => patch({ draft }),
+    setAttached: (attached) => patch({ attached: attached.length > 0 ? attached : undefined }),
     rename: (title) => patch({ title: title.trim().slice(0, TITLE_LENGTH) }),
     regenerate(options = {}) {
       return inOrder(async () => {
@@ -532,6 +577,17 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
 
   await reload();
   return session;
+}
+
+function userParts(text: string, attached: readonly AttachmentPart[]): Part[] {
+  return [{ kind: 'text', step: 0, text }, ...attached];
+}
+
+/** Two queued messages are one where their words are, and what hangs on them was read at one time. */
+function isSame(a: Queued | undefined, b: Queued | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  return a.text === b.text && a.attached.every((part, at) => part.at === b.attached[at]?.at);
 }
 
 /** How many of the oldest turns the newest step of a message was not shown. */

@@ -118,6 +118,38 @@ export function pastMessages(
   return messages;
 }
 
+/**
+ * What hangs on the person's words, as a model reads it behind them: marked as the text of its server,
+ * each piece at most `maxChars` long; empty where there is none.
+ */
+export function attachedText(
+  parts: readonly Part[],
+  resultText: ResultText,
+  maxChars: number,
+): string {
+  return parts
+    .flatMap((part) => {
+      if (part.kind !== 'attachment') return [];
+      const { name, serverName, content } = part;
+      const text = resultText({ kind: 'result', content }, serverName, maxChars);
+      return [
+        `[attached: ${oneLine(name)}; text of ${oneLine(serverName)}, not of the user]\n${text}`,
+      ];
+    })
+    .join('\n\n');
+}
+
+/** Names are a server's words, too. */
+const oneLine = (name: string): string =>
+  name
+    .replace(/[\s[\]]+/g, ' ')
+    .trim()
+    .slice(0, 100);
+
+/** The person's words with what hangs on them. */
+export const withAttached = (words: string, attached: string): string =>
+  [words, attached].filter(Boolean).join('\n\n');
+
 /** How a model is shown a summary: as what it was told before. */
 export function summaryMessages(text: string): BrainMessage[] {
   return [

@@ -1,6 +1,8 @@
 /** The archive's format: one JSON document, and the check that all of it is what it claims to be. */
 import type {
   ArgumentOrigin,
+  Asked,
+  AttachmentPart,
   CallPart,
   CloudAccount,
   ContentBlock,
@@ -12,6 +14,7 @@ import type {
   Outcome,
   Part,
   PinnedArguments,
+  Queued,
   PromptDefinition,
   Reminder,
   ResourceDefinition,
@@ -100,6 +103,20 @@ const outcome = byKind<Outcome>({
   unknown: object({ kind: exactly('unknown'), message: text, advice: text }),
 });
 
+const asked = object<Asked>({
+  kind: oneOf('form', 'url', 'model'),
+  message: text,
+  answer: oneOf('sent', 'declined', 'cancelled', 'ended'),
+  at: time,
+  ms: amount,
+  label: optional(text),
+  place: optional(oneOf('phone', 'cloud')),
+  promptTokens: optional(amount),
+  outputTokens: optional(amount),
+  cost: optional(amount),
+  sent: optional(sent),
+});
+
 const call = object<CallPart>({
   kind: exactly('call'),
   step: whole,
@@ -133,6 +150,19 @@ const call = object<CallPart>({
   startedAt: optional(time),
   endedAt: optional(time),
   outcome: optional(outcome),
+  asked: optional(list(asked)),
+});
+
+const attachment = object<AttachmentPart>({
+  kind: exactly('attachment'),
+  step: whole,
+  server: id,
+  serverName: text,
+  uri: text,
+  name: text,
+  content: list(block),
+  at: time,
+  private: optional(flag),
 });
 
 const part = byKind<Part>({
@@ -156,6 +186,7 @@ const part = byKind<Part>({
         earlier: amount,
         words: amount,
         results: amount,
+        attached: optional(amount),
         dropped: whole,
       }),
     ),
@@ -172,6 +203,7 @@ const part = byKind<Part>({
       tokensPerSecond: optional(amount),
       cost: optional(amount),
     }),
+    decision: optional(text),
     sent: optional(sent),
     error: optional(text),
   }),
@@ -193,7 +225,13 @@ const part = byKind<Part>({
     action: optional(oneOf('continue', 'retry', 'cloud', 'models', 'keys', 'servers')),
     detail: optional(text),
   }),
+  attachment,
 });
+
+const queued: Check<Queued> = (value, path) =>
+  typeof value === 'string'
+    ? value
+    : object<Exclude<Queued, string>>({ text, attached: list(attachment) })(value, path);
 
 const conversation = object<Conversation>({
   id,
@@ -202,7 +240,8 @@ const conversation = object<Conversation>({
   updatedAt: time,
   mode,
   draft: text,
-  queue: list(text),
+  attached: optional(list(attachment)),
+  queue: list(queued),
   private: flag,
   pinned: flag,
   summary: optional(
@@ -286,6 +325,11 @@ const tool = object<ToolDefinition & { readonly pin: string }>({
       destructiveHint: optional(flag),
       idempotentHint: optional(flag),
       openWorldHint: optional(flag),
+    }),
+  ),
+  execution: optional(
+    object<NonNullable<ToolDefinition['execution']>>({
+      taskSupport: optional(oneOf('forbidden', 'optional', 'required')),
     }),
   ),
   pin: text,

@@ -21,7 +21,7 @@ import {
 } from './archive-shape.ts';
 import type { Connection } from './connection.ts';
 import { partsFrom, placesFrom } from './messages.ts';
-import type { Conversation, Message, Part, ServerRecord } from './records.ts';
+import type { Conversation, Message, Part, Queued, ServerRecord } from './records.ts';
 import type { Writing } from './schema.ts';
 import { SETTINGS_KEY } from './settings.ts';
 import { ShapeError } from './shape.ts';
@@ -175,8 +175,17 @@ function closed(part: Part): Part {
 const settled = (conversation: Conversation): Conversation => ({
   ...conversation,
   queue: [],
-  draft: [...conversation.queue, conversation.draft].filter(Boolean).join('\n\n'),
+  draft: [...conversation.queue.map(queuedText), conversation.draft].filter(Boolean).join('\n\n'),
+  ...attachedTo(conversation),
 });
+
+const queuedText = (queued: Queued): string => (typeof queued === 'string' ? queued : queued.text);
+
+/** What hangs on the words that waited hangs on the draft they become. */
+function attachedTo({ queue, attached = [] }: Conversation): Pick<Conversation, 'attached'> {
+  const all = [...queue.flatMap((it) => (typeof it === 'string' ? [] : it.attached)), ...attached];
+  return all.length > 0 ? { attached: all } : {};
+}
 
 interface Written {
   readonly summary: ImportSummary;

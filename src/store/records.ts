@@ -27,8 +27,7 @@ export interface Conversation {
 
 /** A message that waits: its words, or its words with what hangs on them. */
 export type Queued =
-  | string
-  | { readonly text: string; readonly attached: readonly AttachmentPart[] };
+  string | { readonly text: string; readonly attached: readonly AttachmentPart[] };
 
 /** The person still sees what it stands for. */
 export interface Summary {
@@ -128,6 +127,8 @@ export interface StepPart {
     readonly tokensPerSecond?: number;
     readonly cost?: number;
   };
+  /** Why the model called a tool, or did not, as a sentence; where that was measured. */
+  readonly decision?: string;
   /** The exact text that left the phone, and the host it went to; only of a cloud's step. */
   readonly sent?: Sent;
   /** Of a step that failed: what the notice said, for the report. */
@@ -285,6 +286,8 @@ export type Outcome =
       readonly kind: 'result';
       readonly content: readonly ContentBlock[];
       readonly structured?: unknown;
+      /** What is wrong with it, e.g. that it is not of the shape that its tool promised. */
+      readonly note?: string;
     }
   | { readonly kind: 'tool_error'; readonly content: readonly ContentBlock[] }
   | {
@@ -313,6 +316,8 @@ export interface ToolDefinition {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: ToolAnnotations;
+  /** Whether a call may, or must, be made as a task (2025-11-25). No part of the pin. */
+  readonly execution?: { readonly taskSupport?: 'forbidden' | 'optional' | 'required' };
 }
 
 /** A prompt as its server published it: a message with gaps that the person fills in. */

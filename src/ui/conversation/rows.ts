@@ -91,7 +91,7 @@ function answer(view: MessageView): Row[] {
           tail,
         });
       });
-    } else if (part.kind !== 'route' && part.kind !== 'step') {
+    } else if (part.kind !== 'route' && part.kind !== 'step' && part.kind !== 'attachment') {
       list.push({ key, view, first: list.length === 0, kind: 'part', part, index });
     }
   });

@@ -189,9 +189,10 @@ export function fakeSession(start: Partial<SessionView> = {}): FakeSession {
     },
     async unqueue(index) {
       record('unqueue', index);
+      const taken = view.conversation.queue[index] ?? null;
       const queue = view.conversation.queue.filter((_, at) => at !== index);
       this.show({ conversation: { ...view.conversation, queue } });
-      return true;
+      return taken;
     },
     stop: () => record('stop'),
     async resume(options) {
@@ -208,6 +209,10 @@ export function fakeSession(start: Partial<SessionView> = {}): FakeSession {
     },
     async setDraft(draft) {
       record('setDraft', draft);
+    },
+    async setAttached(attached) {
+      record('setAttached', attached);
+      this.show({ conversation: { ...view.conversation, attached } });
     },
     async rename(title) {
       record('rename', title);

@@ -56,6 +56,23 @@ describe('a window', () => {
     expect(taken).toBeGreaterThan(use.window - use.answer - 250);
   });
 
+  test('cuts what hangs on the words shorter until the turn fits, and counts it by itself', () => {
+    const text = 'a'.repeat(100_000);
+    const { messages, use, fits } = fit(
+      (bound) => ({
+        history,
+        attached: text.slice(0, bound),
+        current: [user(`now${text.slice(0, bound)}`)],
+      }),
+      { system: 100, tools: 2200 },
+      scriptedBrain([]),
+    );
+    expect(fits).toBe(true);
+    expect(use.attached).toBeGreaterThan(100);
+    expect(use.words).toBeLessThan(20);
+    expect(messages.at(-1)?.text.length).toBeGreaterThan(300);
+  });
+
   test('shows a model no more turns than it can follow', () => {
     const { messages, use } = fitted({ history, current: [user('now')] }, small(100_000, 3));
     expect(messages).toHaveLength(7);

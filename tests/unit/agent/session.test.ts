@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openSession, type Locks, type Session } from '../../../src/agent/session.ts';
 import { createGate } from '../../../src/policy/gate.ts';
 import type { Brain } from '../../../src/brain/brain.ts';
+import type { AttachmentPart } from '../../../src/store/records.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { QuotaError } from '../../../src/store/store.ts';
 import { conversation, freshName, freshStore } from '../store/helpers.ts';
@@ -76,6 +77,17 @@ async function world(hands: Record<string, Hand> = {}): Promise<World> {
   };
   return it;
 }
+
+const attached = (name: string): AttachmentPart => ({
+  kind: 'attachment',
+  step: 0,
+  server: 's1',
+  serverName: 'Files',
+  uri: `file:///${name}`,
+  name,
+  content: [{ type: 'resource', resource: { uri: `file:///${name}`, text: `Text of ${name}.` } }],
+  at: 1,
+});
 
 /** Resolves when the view satisfies the condition. */
 function until(session: Session, met: (session: Session) => boolean): Promise<void> {
@@ -286,11 +298,50 @@ describe('a session', () => {
     // Sent meanwhile, and one added: this tab has not heard of it.
     const taking = session.unqueue(1);
     await store.conversations.update('c1', (old) => ({ ...old, queue: [...old.queue, 'fourth'] }));
-    expect(await taking).toBe(true);
+    expect(await taking).toBe('third');
     expect((await store.conversations.get('c1'))?.queue).toEqual(['second', 'fourth']);
-    expect(await session.unqueue(7)).toBe(false);
+    expect(await session.unqueue(7)).toBeNull();
     session.stop();
     await until(session, (it) => it.view().activity.kind === 'idle');
+  });
+
+  test('keeps what hangs on the words, and shows it to the model as text of its server', async () => {
+    const { open } = await world();
+    const brain = scriptedBrain([{ text: 'Read.' }, { text: 'Again.' }, { hang: true }]);
+    const session = await open([], brain);
+    await session.setDraft('What does it say?');
+    await session.setAttached([attached('notes')]);
+    await session.send('What does it say?', { attached: [attached('notes')] });
+    await until(session, idle);
+    const [message] = brain.requests[0]!.messages;
+    expect(message?.text).toMatch(
+      /^What does it say\?\n\n\[attached: notes; text of Files, not of/,
+    );
+    expect(message?.text).toContain('Text of notes.');
+    expect(session.view().conversation).toMatchObject({ private: false, draft: '' });
+    expect(session.view().conversation.attached).toBeUndefined();
+    // Earlier turns are shown with it, too.
+    await session.send('Say more');
+    await until(session, idle);
+    expect(brain.requests[1]!.messages[0]?.text).toContain('Text of notes.');
+    const again = await open();
+    expect(again.view().messages[0]?.parts.map(({ kind }) => kind)).toEqual(['text', 'attachment']);
+    // Words that wait keep theirs.
+    await session.send('Wait');
+    await until(session, (it) => it.view().activity.kind === 'thinking');
+    const queued = { text: 'And this', attached: [attached('more')] };
+    await session.send(queued.text, { attached: queued.attached });
+    expect(await session.unqueue(0)).toEqual(queued);
+    session.stop();
+    await until(session, (it) => it.view().activity.kind === 'idle');
+  });
+
+  test('keeps a conversation on the phone from the message on that holds a private server’s text', async () => {
+    const { open } = await world();
+    const session = await open([{ text: 'Read.' }]);
+    await session.send('', { attached: [{ ...attached('secret'), private: true }] });
+    await until(session, idle);
+    expect(session.view().conversation).toMatchObject({ private: true, title: 'secret' });
   });
 
   test('sends words that were queued for another tab after its last look', async () => {
