@@ -96,7 +96,12 @@ const block: Check<ContentBlock> = (value, path) => {
 const sent = object<Sent>({ to: text, text });
 
 const outcome = byKind<Outcome>({
-  result: object({ kind: exactly('result'), content: list(block), structured: optional(json) }),
+  result: object<Extract<Outcome, { kind: 'result' }>>({
+    kind: exactly('result'),
+    content: list(block),
+    structured: optional(json),
+    note: optional(text),
+  }),
   tool_error: object({ kind: exactly('tool_error'), content: list(block) }),
   unavailable: object({ kind: exactly('unavailable'), code: text, message: text, advice: text }),
   timeout: object({ kind: exactly('timeout'), message: text, advice: text }),
