@@ -5,7 +5,9 @@ import type { Cloud } from './brain/cloud/types.ts';
 import { modelsLater } from './brain/local/later.ts';
 import type { Models } from './brain/local/types.ts';
 import { createHost } from './mcp/host.ts';
+import { readPlace } from './mcp/place.ts';
 import { resultText } from './mcp/render.ts';
+import type { reportOf } from './mcp/report.ts';
 import { createToolbox } from './mcp/toolbox.ts';
 import type { Host } from './mcp/types.ts';
 import { createPhone } from './phone/phone.ts';
@@ -48,6 +50,10 @@ export interface App {
   readonly models: Models;
   readonly cloud: Cloud;
   readonly host: Host;
+  /** Where an address of a server leads; no request is made. */
+  readonly readPlace: typeof readPlace;
+  /** The text behind "Copy report" for what went wrong at a server, with secrets struck out. */
+  serverReport(...error: Parameters<typeof reportOf>): Promise<string>;
   readonly settings: {
     get(): Promise<Settings>;
     set(change: Partial<Settings>): Promise<void>;
@@ -133,6 +139,8 @@ export async function createApp(): Promise<App> {
         await Promise.all(grants.map((grant) => store.grants.delete(grant.id)));
       },
     },
+    readPlace,
+    serverReport: async (...error) => (await import('./mcp/report.ts')).reportOf(...error),
     settings: {
       get: () => store.settings.get(),
       set: (change) => store.settings.set(change),

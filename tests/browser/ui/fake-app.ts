@@ -3,6 +3,7 @@
  * every call that they make is recorded. Nothing here decides anything.
  */
 import type { App, Answer, Question, Session, SessionView } from '../../../src/app.ts';
+import { readPlace } from '../../../src/mcp/place.ts';
 import type { ServerView } from '../../../src/mcp/types.ts';
 import type {
   CallPart,
@@ -321,6 +322,8 @@ export function fakeApp(
       subscribe: never,
       async close() {},
     },
+    readPlace,
+    serverReport: unused,
     settings: { get: async () => SETTINGS, async set() {}, subscribe: never },
     grants: {
       list: async () => grants,
