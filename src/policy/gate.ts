@@ -3,13 +3,17 @@
  * takes the person's answers.
  *
  * Promises: asking is the default; a grant holds for one definition of a tool, so a changed tool
- * asks again; a question is answered exactly once, in whichever tab, and everyone who waits for the
- * answer gets that one.
+ * asks again; words that others wrote are never acted on without a question, whatever was granted; a
+ * question is answered exactly once, in whichever tab, everyone who waits for the answer gets that
+ * one, and one that nobody answers in time is a no.
  */
+import { canonicalJson } from '../store/canonical.ts';
 import type { Tool } from '../mcp/types.ts';
-import type { Decision, Grant } from '../store/records.ts';
+import type { Decision, Grant, PinnedArguments } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import { isConsequential } from './consequential.ts';
 import { plainName } from './names.ts';
+import { isGrounded, originsOf, readKnown, wishedBy } from './taint.ts';
 import type { Answer, Approvals, Gate, Verdict } from './types.ts';
 
 /**
@@ -18,22 +22,76 @@ import type { Answer, Approvals, Gate, Verdict } from './types.ts';
  */
 const LOOK_AGAIN_MS = 5_000;
 
-/** One grant for each tool and scope, so that a later answer replaces an earlier one. */
-const grantId = (server: string, tool: string, conversation: string | null): string =>
-  JSON.stringify([server, tool, conversation]);
+/** Milliseconds that a question waits while somebody could answer it; then it is a no. */
+const PATIENCE_MS = 15 * 60_000;
 
-/** The rules, in order. `grants` are those of this tool, for every scope and definition. */
-function judge(tool: Tool, conversation: string, grants: readonly Grant[]): Verdict {
+/** The pin of a no that holds for whatever a server makes of the tool. */
+const ANY_PIN = '*';
+
+/** One grant for each tool, scope and set of arguments, so that a later answer replaces an earlier one. */
+const grantId = (
+  server: string,
+  tool: string,
+  conversation: string | null,
+  args?: PinnedArguments,
+): string => {
+  const scope = [server, tool, conversation];
+  return JSON.stringify(args ? [...scope, canonicalJson(args)] : scope);
+};
+
+/** Whether a grant covers these arguments: each as it was fixed, none beside them but the free ones. */
+export function coversArguments(
+  grant: Pick<Grant, 'args'>,
+  args: Readonly<Record<string, unknown>>,
+): boolean {
+  if (!grant.args) return true;
+  const { fixed, free } = grant.args;
+  const bound = Object.fromEntries(Object.entries(args).filter(([name]) => !free.includes(name)));
+  return canonicalJson(bound) === canonicalJson(fixed);
+}
+
+/** What a judgement is made from. */
+interface Case {
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly conversation: string;
+  /** Of this tool: every scope and definition. */
+  readonly grants: readonly Grant[];
+  readonly consequential: boolean;
+  /** The source of words that the arguments carry and the person did not say. */
+  readonly tainted: string | null;
+  /** The source that may have wished for this call, which the person did not. */
+  readonly wished: string | null;
+  /** The newest source of untrusted text, where the arguments are not all the person's own. */
+  readonly unproved: string | null;
+}
+
+/**
+ * The rules, in order; the first that fits decides.
+ *
+ * | when                                                                    | then   |
+ * |-------------------------------------------------------------------------|--------|
+ * | the person said never, or no for this definition                        | refuse |
+ * | a tool of the phone that only reads                                     | run    |
+ * | an argument carries words found only in untrusted text                  | ask    |
+ * | untrusted text, not the person, speaks of this tool; it does not only read | ask |
+ * | the definition changed since an answer                                  | ask    |
+ * | the tool only reads, and its server is trusted                          | run    |
+ * | consequential, after untrusted text, arguments not all the person's own | ask    |
+ * | a yes for this tool, definition, conversation and these arguments; of a consequential tool always only with pinned arguments, or after a warning | run |
+ * | anything else                                                           | ask    |
+ */
+function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
+  const { tool, grants } = it;
   const named = `${plainName(tool.title || tool.name)} on ${plainName(tool.serverName)}`;
   const holding = grants.filter(
-    (it) =>
-      it.pin === tool.pin && (it.conversation === undefined || it.conversation === conversation),
+    (grant) =>
+      (grant.pin === tool.pin || (grant.verdict === 'deny' && grant.pin === ANY_PIN)) &&
+      (grant.conversation === undefined || grant.conversation === it.conversation) &&
+      coversArguments(grant, it.args),
   );
-  const where = (grant: Grant) =>
-    grant.conversation === undefined ? 'always' : 'in this conversation';
 
-  // A no wins over everything else.
-  const denial = holding.find((it) => it.verdict === 'deny');
+  const denial = holding.find(({ verdict }) => verdict === 'deny');
   if (denial)
     return {
       verdict: 'refuse',
@@ -41,10 +99,21 @@ function judge(tool: Tool, conversation: string, grants: readonly Grant[]): Verd
     };
   if (tool.local && tool.readOnly)
     return { verdict: 'run', why: `${named} only reads, and it stays on this phone.` };
-  const allowance = holding.find((it) => it.verdict === 'allow');
-  if (allowance) return { verdict: 'run', why: `You allowed ${named} ${where(allowance)}.` };
-  const outdated = grants.find((it) => it.pin !== tool.pin);
-  if (outdated) {
+
+  if (it.tainted !== null)
+    return {
+      verdict: 'ask',
+      why: `It carries words that came from ${plainName(it.tainted)}, not from you, so you are asked whatever you allowed.`,
+    };
+  if (it.wished !== null && !tool.readOnly)
+    return {
+      verdict: 'ask',
+      why: `You did not ask for ${named}; text from ${plainName(it.wished)} may have, so you are asked whatever you allowed.`,
+    };
+
+  const outdated = grants.find(({ pin }) => pin !== tool.pin && pin !== ANY_PIN);
+  const renewed = holding.some(({ verdict }) => verdict === 'allow');
+  if (outdated && !renewed) {
     const did = outdated.verdict === 'allow' ? 'allowed it' : 'said no to it';
     return {
       verdict: 'ask',
@@ -53,8 +122,26 @@ function judge(tool: Tool, conversation: string, grants: readonly Grant[]): Verd
   }
   if (tool.readOnly)
     return { verdict: 'run', why: `${named} only reads, and you trust what that server says.` };
+
+  if (it.consequential && it.unproved !== null)
+    return {
+      verdict: 'ask',
+      why: `Not all of this is in your own words, and text from ${plainName(it.unproved)} came before it, so you are asked whatever you allowed.`,
+    };
+  const allowance = holding.find(
+    (grant) =>
+      grant.verdict === 'allow' &&
+      (!it.consequential || grant.conversation !== undefined || grant.args || grant.warned),
+  );
+  if (allowance) {
+    const when = allowance.conversation === undefined ? 'always' : 'in this conversation';
+    const what = allowance.args ? `${named} with these arguments` : named;
+    return { verdict: 'run', why: `You allowed ${what} ${when}.` };
+  }
   return { verdict: 'ask', why: `You have not allowed ${named} yet.` };
 }
+
+const NOBODY = 'nobody answered in time';
 
 const toAnswer = ({ allow, scope, reason }: Decision): Answer =>
   reason === undefined ? { allow, scope } : { allow, scope, reason };
@@ -62,7 +149,8 @@ const toAnswer = ({ allow, scope, reason }: Decision): Answer =>
 /** Waits until there is a decision for this call; listens before it looks, so none is missed. */
 function waitForDecision(
   store: Pick<Store, 'decisions' | 'changes'>,
-  callId: string,
+  { callId, conversation }: { readonly callId: string; readonly conversation: string },
+  patienceMs: number,
   signal: AbortSignal,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -70,6 +158,7 @@ function waitForDecision(
     const settle = () => {
       unsubscribe();
       clearInterval(timer);
+      clearTimeout(patience);
       signal.removeEventListener('abort', onAbort);
     };
     const onAbort = () => {
@@ -93,6 +182,11 @@ function waitForDecision(
       if (change.topic === 'decisions' && change.key === callId) look();
     });
     const timer = setInterval(look, LOOK_AGAIN_MS);
+    const patience = setTimeout(() => {
+      const no = { callId, conversation, allow: false, scope: 'once', reason: NOBODY } as const;
+      // Where somebody was quicker, their answer stands.
+      store.decisions.add({ ...no, at: Date.now() }).then(look, look);
+    }, patienceMs);
     signal.addEventListener('abort', onAbort);
     look();
   });
@@ -100,36 +194,77 @@ function waitForDecision(
 
 export function createGate({
   store,
+  patienceMs = PATIENCE_MS,
 }: {
   readonly store: Pick<Store, 'decisions' | 'grants' | 'changes'>;
+  readonly patienceMs?: number;
 }): Gate & Approvals {
+  const grant = (
+    { server, tool, pin }: { readonly server: string; readonly tool: string; readonly pin: string },
+    verdict: Grant['verdict'],
+    more: Pick<Grant, 'conversation' | 'args' | 'warned'>,
+  ): Promise<void> =>
+    store.grants.put({
+      id: grantId(server, tool, more.conversation ?? null, more.args),
+      server,
+      tool,
+      pin,
+      verdict,
+      createdAt: Date.now(),
+      ...more,
+    });
+
   return {
-    async judge({ tool }, { conversation }) {
-      return judge(tool, conversation, await store.grants.for(tool.server, tool.name));
+    async judge({ tool, args }, { conversation, said, untrusted }) {
+      const grants = await store.grants.for(tool.server, tool.name);
+      const known = readKnown(said, untrusted);
+      const consequential = isConsequential(tool);
+      const origins = originsOf(args, tool, known, !tool.readOnly);
+      const verdict = judge({
+        tool,
+        args,
+        conversation,
+        grants,
+        consequential,
+        tainted: origins.find(({ from }) => from === 'untrusted')?.source ?? null,
+        wished: wishedBy(tool, known),
+        unproved: isGrounded(args, tool, known) ? null : (untrusted.at(-1)?.source ?? null),
+      });
+      return { ...verdict, consequential, ...(origins.length > 0 ? { origins } : {}) };
     },
 
-    answer: (callId, signal) => waitForDecision(store, callId, signal),
+    answer: (question, signal) => waitForDecision(store, question, patienceMs, signal),
 
-    async decide({ callId, conversation, server, tool, pin }, { allow, scope, reason }) {
-      const createdAt = Date.now();
-      const decision = { callId, conversation, allow, scope, at: createdAt };
+    async decide(question, { allow, scope, pinned, reason }) {
+      const { callId, conversation } = question;
+      const decision = { callId, conversation, allow, scope, at: Date.now() };
       const ours = await store.decisions.add(
         reason === undefined ? decision : { ...decision, reason },
       );
       if (!ours) return false;
-      if (scope !== 'once') {
-        const within = scope === 'conversation' ? conversation : null;
-        const grant = {
-          id: grantId(server, tool, within),
-          server,
-          tool,
-          pin,
-          verdict: allow ? 'allow' : 'deny',
-          createdAt,
-        } as const;
-        await store.grants.put(within === null ? grant : { ...grant, conversation: within });
-      }
+      if (scope !== 'once')
+        await grant(question, allow ? 'allow' : 'deny', {
+          ...(scope === 'conversation' ? { conversation } : {}),
+          ...(pinned ? { args: pinnedArguments(question.args, pinned.free) } : {}),
+        });
       return true;
     },
+
+    async setMode(tool, mode, warned = false) {
+      const settled = (await store.grants.for(tool.server, tool.tool)).filter(
+        ({ conversation, args }) => conversation === undefined && !args,
+      );
+      await Promise.all(settled.map(({ id }) => store.grants.delete(id)));
+      if (mode === 'never') await grant({ ...tool, pin: ANY_PIN }, 'deny', {});
+      if (mode === 'allow') await grant(tool, 'allow', warned ? { warned } : {});
+    },
   };
+}
+
+function pinnedArguments(
+  args: Readonly<Record<string, unknown>>,
+  free: readonly string[],
+): PinnedArguments {
+  const fixed = Object.entries(args).filter(([name]) => !free.includes(name));
+  return { fixed: Object.fromEntries(fixed), free };
 }

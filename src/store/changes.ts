@@ -17,6 +17,7 @@ const TOPICS: ReadonlySet<string> = new Set<Topic>([
   'figures',
   'settings',
   'secrets',
+  'actions',
 ]);
 
 function readChange(data: unknown): Change | null {

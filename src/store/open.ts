@@ -1,4 +1,5 @@
 /** Opens the store: one connection, its tables, and the changes that keep tabs in step. */
+import { createActionLog } from './action-log.ts';
 import { createChanges } from './changes.ts';
 import { connect } from './connection.ts';
 import { createConversations } from './conversations.ts';
@@ -43,6 +44,7 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
     figures: createTable(connection, changes, 'figures', (record) => record.id),
     settings: createSettings(connection, changes),
     vault: createVault(connection, changes),
+    actions: createActionLog(connection, changes),
     // Comes when it is asked for: it is large, and no screen waits for it.
     archive: {
       export: async () => (await loadArchive()).createArchive(connection, changes).export(),

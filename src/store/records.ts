@@ -463,6 +463,43 @@ export interface Decision {
   readonly at: number;
 }
 
+/** One line of the action log: what became of a call. A call has one when it is sent, and one when it ended. */
+export interface ActionEntry {
+  /** Place in the log, from 0, without gaps. */
+  readonly seq: number;
+  readonly at: number;
+  readonly event: 'sent' | 'ended';
+  readonly callId: string;
+  readonly conversation: string;
+  readonly server: string;
+  readonly serverName: string;
+  readonly tool: string;
+  readonly title: string;
+  /** Long texts are cut, and what looks like a secret is struck. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Who let it run or kept it from running, and why. */
+  readonly decision: {
+    readonly by: 'person' | 'rule';
+    readonly allowed: boolean;
+    /** Of a person's: how far it reaches. */
+    readonly scope?: string;
+    /** The rule's sentence, or the person's reason for a no. */
+    readonly why?: string;
+  };
+  /** Label of the model that asked for it; empty where that is not known. */
+  readonly brain: string;
+  /** How it ended: `denied`, `refused`, or the kind of its outcome. */
+  readonly outcome?: string;
+  /** First words of the outcome. */
+  readonly words?: string;
+  /** Milliseconds between sent and ended. */
+  readonly ms?: number;
+  /** Hash of the line before; empty in the first one. */
+  readonly prev: string;
+  /** SHA-256 of this line without its hash, as canonical JSON (RFC 8785), hex. */
+  readonly hash: string;
+}
+
 export interface Reminder {
   readonly id: string;
   readonly text: string;

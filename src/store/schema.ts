@@ -5,6 +5,7 @@
  */
 import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from 'idb';
 import type {
+  ActionEntry,
   CloudAccount,
   Conversation,
   Decision,
@@ -60,6 +61,7 @@ export interface Schema extends DBSchema {
   accounts: { key: string; value: CloudAccount };
   models: { key: string; value: ModelRecord };
   figures: { key: string; value: FigureRecord };
+  actions: { key: number; value: ActionEntry };
   settings: { key: string; value: SettingsRow };
   secrets: { key: string; value: SecretRow };
   /** The vault's key: a CryptoKey that no script can read out. */
@@ -101,5 +103,8 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   function figures(db) {
     db.createObjectStore('figures', { keyPath: 'id' });
+  },
+  function actions(db) {
+    db.createObjectStore('actions', { keyPath: 'seq' });
   },
 ];

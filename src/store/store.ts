@@ -1,5 +1,6 @@
 /** The store's surface: tables as small typed objects. `openStore` (open.ts) makes one. */
 import type {
+  ActionEntry,
   CloudAccount,
   Conversation,
   Decision,
@@ -27,7 +28,8 @@ export type Topic =
   | 'models'
   | 'figures'
   | 'settings'
-  | 'secrets';
+  | 'secrets'
+  | 'actions';
 
 export interface Change {
   readonly topic: Topic;
@@ -122,6 +124,25 @@ export interface Vault {
   has(name: string): Promise<boolean>;
 }
 
+/** What is said of a call; its place and its hashes are the log's. */
+export type ActionDraft = Omit<ActionEntry, 'seq' | 'prev' | 'hash'>;
+
+/**
+ * Every call that was let run or kept from running. Lines are only added, each holds the hash of the
+ * one before, and deleting a conversation leaves them.
+ */
+export interface ActionLog {
+  append(draft: ActionDraft): Promise<void>;
+  /** The newest first, at most `limit`, that hold every word of the query, in any case. */
+  search(query: string, limit: number): Promise<readonly ActionEntry[]>;
+  /** Place of the first line that was changed or is missing; null where the log is whole. */
+  verify(): Promise<number | null>;
+  /** JSON Lines, oldest first. */
+  export(): Promise<Blob>;
+  /** Deletes every line. */
+  clear(): Promise<void>;
+}
+
 export interface ImportSummary {
   readonly conversations: number;
   readonly messages: number;
@@ -160,6 +181,7 @@ export interface Store {
   readonly figures: Table<FigureRecord>;
   readonly settings: SettingsTable;
   readonly vault: Vault;
+  readonly actions: ActionLog;
   readonly archive: Archive;
   close(): void;
 }

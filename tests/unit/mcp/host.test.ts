@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../src/mcp/pin.ts';
+import { canonicalJson } from '../../../src/store/canonical.ts';
 import { startBroken } from '../../servers/broken.ts';
 import { startLegacy } from '../../servers/legacy.ts';
 import { serveMcp } from '../../servers/mcp-http.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, pinOf } from '../../../src/mcp/pin.ts';
+import { pinOf } from '../../../src/mcp/pin.ts';
+import { canonicalJson } from '../../../src/store/canonical.ts';
 import type { ToolDefinition } from '../../../src/store/records.ts';
 
 const tool: ToolDefinition = {
