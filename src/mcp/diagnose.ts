@@ -52,8 +52,13 @@ export function causeOf(failure: unknown): string {
 function ofCause(peer: Peer, detail: string, code: string): HostError {
   const known = code === '' ? detail : `${detail} (${code})`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return unknownName(peer, known);
-  if (/CERT|^ERR_TLS_|^ERR_SSL_|^UNABLE_TO_|^EPROTO$/.test(code)) return unsafe(peer, known);
+  if (isHandshake(code)) return unsafe(peer, known);
   return unreachable(peer, known);
+}
+
+/** Codes of a certificate or a handshake that did not hold: nothing was sent. */
+export function isHandshake(code: string): boolean {
+  return /CERT|^ERR_TLS_|^ERR_SSL_|^UNABLE_TO_|^EPROTO$/.test(code);
 }
 
 /** Browsers let an https page fetch over http from the device itself and from the local network. */

@@ -75,8 +75,8 @@ export function unknownName(peer: Peer, detail: string): HostError {
 export function unsafe(peer: Peer, detail: string): HostError {
   return {
     code: 'tls',
-    message: `${peer.url.host} could not prove that it is itself: its certificate does not hold.`,
-    advice: 'Nothing was sent. Whoever runs the server must renew or mend its certificate.',
+    message: `There is no safe connection to ${peer.url.host}: its https or its certificate does not hold.`,
+    advice: 'Nothing was sent. Whoever runs the server must mend it, or renew the certificate.',
     detail,
   };
 }

@@ -12,7 +12,7 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/client';
 import { redact } from '../store/redact.ts';
-import { causeOf, diagnose, isInPage } from './diagnose.ts';
+import { causeOf, diagnose, isHandshake, isInPage } from './diagnose.ts';
 import {
   cors,
   internal,
@@ -170,7 +170,6 @@ function isBroken(cause: unknown): boolean {
 function isRefused(failure: unknown): boolean {
   const code = causeOf(failure);
   return (
-    ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes(code) ||
-    /CERT|^ERR_TLS_|^UNABLE_TO_/.test(code)
+    ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes(code) || isHandshake(code)
   );
 }

@@ -48,7 +48,8 @@ export interface ServeOptions {
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
-const HEADERS = {
+/** What lets web apps of other origins in. */
+export const OPEN_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
   'access-control-allow-headers':
@@ -71,7 +72,7 @@ export async function serveMcp(
   });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    for (const [name, value] of Object.entries({ ...HEADERS, ...options.headers }))
+    for (const [name, value] of Object.entries({ ...OPEN_HEADERS, ...options.headers }))
       if (value !== null) response.setHeader(name, value);
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     if (request.method === 'OPTIONS') {
@@ -126,7 +127,8 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function parse(body: string): Incoming | null {
+/** The message in a body; null where it is none. */
+export function parse(body: string): Incoming | null {
   try {
     const message: unknown = JSON.parse(body);
     return typeof message === 'object' && message !== null && 'method' in message
@@ -142,7 +144,12 @@ function count(counts: Map<string, number>, { method, params }: Incoming): void 
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-function toRequest(request: IncomingMessage, response: ServerResponse, body: string): Request {
+/** The request as `fetch` has it, aborted when its connection closes. */
+export function toRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string,
+): Request {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const headers = new Headers();
@@ -156,7 +163,8 @@ function toRequest(request: IncomingMessage, response: ServerResponse, body: str
   });
 }
 
-async function pass(from: Response, to: ServerResponse): Promise<void> {
+/** Sends a response of `fetch` out, stream and all. */
+export async function pass(from: Response, to: ServerResponse): Promise<void> {
   to.statusCode = from.status;
   from.headers.forEach((value, name) => to.setHeader(name, value));
   to.flushHeaders();
