@@ -1,5 +1,5 @@
 /** What a connection to a server is, as types and nothing else: importing them loads no SDK. */
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client';
 import type {
   ContentBlock,
   ListKind,
@@ -64,7 +64,8 @@ export interface ConnectOptions {
   readonly onChanged: (kind: ListKind) => void;
   readonly onLog?: (entry: ServerLogEntry) => void;
   readonly asks?: BoundAsks;
-  readonly authProvider?: OAuthClientProvider;
+  /** Gives the token of a sign-in, and renews it where it is refused. */
+  readonly authProvider?: AuthProvider | OAuthClientProvider;
   /** Where the defaults do not fit. */
   readonly limits?: Partial<Limits>;
   readonly patience?: Partial<Patience>;
