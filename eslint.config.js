@@ -16,7 +16,7 @@ const ARROWS = {
   brain: { may: ['store'], types: [] },
   router: { may: [], types: ['brain', 'store'] },
   mcp: { may: ['store'], types: ['brain'] },
-  policy: { may: ['store'], types: ['mcp'] },
+  policy: { may: ['store', 'mcp'], types: [] },
   phone: { may: ['store'], types: ['mcp'] },
   agent: { may: [], types: ['brain', 'mcp', 'policy', 'router', 'store'] },
   ui: { may: [], types: ['agent', 'brain', 'router', 'mcp', 'policy', 'phone', 'store', 'sw'] },

@@ -4,7 +4,9 @@
  * at most once whatever dies in between.
  */
 import type { BoundCall } from '../mcp/types.ts';
+import type { GateContext } from '../policy/types.ts';
 import type { CallPart, Outcome, Part } from '../store/records.ts';
+import { heardIn, together } from './heard.ts';
 import type { Run } from './run.ts';
 
 /** Another tab runs this turn: what this run knows of it is out of date. */
@@ -99,40 +101,70 @@ async function settleOne(run: Run, index: number): Promise<boolean> {
     return false;
   }
   if (!tool) {
-    await journal.replace(index, {
-      ...part,
-      state: 'refused',
-      why: `The tool ${part.title} of ${part.serverName} has changed or is gone.`,
-    });
+    await refuseChanged(run, index);
     return false;
   }
   const call: BoundCall = { callId: part.callId, tool, args: part.args, days: part.days };
   if (!(await allowed(run, index, call))) return false;
   if (run.signal.aborted) return false;
+  // The definition may have changed while the question waited: the yes was for the one shown.
+  if (!(await toolbox.find(part.server, part.tool, part.pin))) {
+    await refuseChanged(run, index);
+    return false;
+  }
   if (!(await journal.claim(index, clock()))) throw new TakenOver();
   return execute(run, index, call);
+}
+
+function refuseChanged(run: Run, index: number): Promise<void> {
+  const part = callAt(run, index);
+  return run.ports.journal.replace(index, {
+    ...part,
+    state: 'refused',
+    why: `The tool ${part.title} of ${part.serverName} has changed or is gone.`,
+  });
+}
+
+/** What the gate judges by: everything that was said and heard up to now. */
+function contextOf(run: Run): GateContext {
+  const turn = heardIn('assistant', run.ports.journal.parts());
+  return { conversation: run.input.conversation, ...together([run.input.heard, turn]) };
 }
 
 /** Brings a call to `allowed`; false where it was denied or refused, or the turn was stopped. */
 async function allowed(run: Run, index: number, call: BoundCall): Promise<boolean> {
   const { journal, gate } = run.ports;
-  if (callAt(run, index).state === 'proposed') {
-    const { verdict, why } = await gate.judge(call, { conversation: run.input.conversation });
+  const judge = () => gate.judge(call, contextOf(run));
+  // One that was allowed before a restart is judged anew: a yes of the person is still there, and
+  // what ran by a rule runs only if the rule still holds.
+  if (callAt(run, index).state !== 'asked') {
+    const { verdict, why, origins, consequential } = await judge();
     const state = { run: 'allowed', ask: 'asked', refuse: 'refused' } as const;
-    await journal.replace(index, { ...callAt(run, index), state: state[verdict], why });
+    await journal.replace(index, {
+      ...callAt(run, index),
+      state: state[verdict],
+      why,
+      ...(origins ? { origins } : {}),
+      ...(consequential ? { consequential } : {}),
+    });
   }
   if (callAt(run, index).state === 'asked') {
     run.ports.onActivity({ kind: 'asking', callId: call.callId });
+    const { conversation } = run.input;
     const answer = await run.stopwatch
-      .paused(() => gate.answer(call.callId, run.signal))
+      .paused(() => gate.answer({ callId: call.callId, conversation }, run.signal))
       .catch((error: unknown) => {
         if (run.signal.aborted) return null;
         throw error;
       });
     if (!answer) return false;
+    // A rule made meanwhile that says never outlives a yes that was on its way.
+    const after = answer.allow ? await judge() : null;
+    const refused = after?.verdict === 'refuse' ? after.why : null;
     await journal.replace(index, {
       ...callAt(run, index),
-      state: answer.allow ? 'allowed' : 'denied',
+      state: refused ? 'refused' : answer.allow ? 'allowed' : 'denied',
+      ...(refused ? { why: refused } : {}),
       ...(answer.reason ? { reason: answer.reason } : {}),
     });
   }

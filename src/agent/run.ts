@@ -5,6 +5,7 @@ import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
 import type { Asked, Mode, Summary, TurnLimits } from '../store/records.ts';
 import type { Activity } from './activity.ts';
+import type { Heard } from './heard.ts';
 import type { Journal } from './journal.ts';
 import type { Stopwatch } from './limits.ts';
 import type { ResultText } from './transcript.ts';
@@ -18,6 +19,8 @@ export interface TurnInput {
   readonly summary?: Summary;
   /** Earlier turns whole, oldest first, those with a summary included, for a given bound on the length of one tool result. */
   readonly history: (maxResultChars: number) => readonly (readonly BrainMessage[])[];
+  /** Who said what before this turn's first step, the words it answers included. */
+  readonly heard: Heard;
   /** The user's words that this turn answers. */
   readonly request: string;
   /** What hangs on them, as the model reads it, for a given bound on the length of each piece. */

@@ -21,6 +21,7 @@ import type { Store } from '../store/store.ts';
 import type { Activity } from './activity.ts';
 import { TakenOver } from './calls.ts';
 import { resultChars } from './context.ts';
+import { heardIn, together } from './heard.ts';
 import { runTurn, type TurnEnd } from './loop.ts';
 import type { Ports } from './run.ts';
 import { clockLine, clockTime } from './prompt.ts';
@@ -269,6 +270,11 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           mode: conversation.mode,
           private: conversation.private,
           ...(conversation.summary ? { summary: conversation.summary } : {}),
+          heard: together(
+            [...past, ...(request ? [request] : [])].map((view) =>
+              heardIn(view.message.role, view.parts),
+            ),
+          ),
           history: (maxChars) => turnsOf(past, maxChars),
           request: words,
           attached: (maxChars) => attachedText(request?.parts ?? [], ports.resultText, maxChars),
@@ -520,9 +526,12 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     async answer(callId, answer) {
       const question = openQuestions().find(({ call }) => call.callId === callId);
       if (!question) return false;
-      const { server, tool, pin } = question.call;
+      const { server, tool, pin, args } = question.call;
       try {
-        return await ports.gate.decide({ callId, conversation: id, server, tool, pin }, answer);
+        return await ports.gate.decide(
+          { callId, conversation: id, server, tool, pin, args },
+          answer,
+        );
       } finally {
         // Also where the answer stands and only its grant found no room.
         if (!running && !(await ports.locks.held(lock))) await session.resume();

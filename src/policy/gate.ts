@@ -11,9 +11,7 @@ import { canonicalJson } from '../store/canonical.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { Decision, Grant, PinnedArguments } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import { isConsequential } from './consequential.ts';
 import { plainName } from './names.ts';
-import { isGrounded, originsOf, readKnown, wishedBy } from './taint.ts';
 import type { Answer, Approvals, Gate, Verdict } from './types.ts';
 
 /**
@@ -216,7 +214,13 @@ export function createGate({
 
   return {
     async judge({ tool, args }, { conversation, said, untrusted }) {
-      const grants = await store.grants.for(tool.server, tool.name);
+      const [grants, { isGrounded, originsOf, readKnown, wishedBy }, { isConsequential }] =
+        await Promise.all([
+          store.grants.for(tool.server, tool.name),
+          // Loaded with the first call, not with the first screen.
+          import('./taint.ts'),
+          import('./consequential.ts'),
+        ]);
       const known = readKnown(said, untrusted);
       const consequential = isConsequential(tool);
       const origins = originsOf(args, tool, known, !tool.readOnly);

@@ -1,29 +1,53 @@
 /** What stands between a model's wish and an action. */
 import type { BoundCall } from '../mcp/types.ts';
+import type { ArgumentOrigin } from '../store/records.ts';
+
+/** Text that somebody else wrote. */
+export interface UntrustedText {
+  /** Who, for a sentence, e.g. the name of a server. */
+  readonly source: string;
+  readonly text: string;
+}
 
 export interface GateContext {
   readonly conversation: string;
+  /** The person's own words, in order. */
+  readonly said: readonly string[];
+  /** What others wrote into the conversation so far, in order. */
+  readonly untrusted: readonly UntrustedText[];
 }
 
-export type Verdict =
-  /** `why` is a sentence for the person and the log. */
-  | { readonly verdict: 'run'; readonly why: string }
-  | { readonly verdict: 'ask'; readonly why: string }
-  | { readonly verdict: 'refuse'; readonly why: string };
+export interface Verdict {
+  readonly verdict: 'run' | 'ask' | 'refuse';
+  /** A sentence for the person and the log. */
+  readonly why: string;
+  /** Where words of the arguments came from. */
+  readonly origins?: readonly ArgumentOrigin[];
+  /** The tool pays, deletes, sends or the like. */
+  readonly consequential?: boolean;
+}
 
 export interface Answer {
   readonly allow: boolean;
   readonly scope: 'once' | 'conversation' | 'always';
+  /** The scope is for these arguments only; those named may differ. */
+  readonly pinned?: { readonly free: readonly string[] };
   readonly reason?: string;
 }
+
+/** How a tool stands: asked about (the default), or settled for every conversation. */
+export type ToolMode = 'ask' | 'allow' | 'never';
 
 export interface Gate {
   judge(call: BoundCall, context: GateContext): Promise<Verdict>;
   /**
    * Waits for the person's answer to a stored question. Resolves with the stored decision, whichever
-   * tab took it, exactly once a call id; rejects with the signal's reason when aborted.
+   * tab took it, exactly once a call id; a question that nobody answers in time is a no. Rejects with the signal's reason when aborted.
    */
-  answer(callId: string, signal: AbortSignal): Promise<Answer>;
+  answer(
+    question: { readonly callId: string; readonly conversation: string },
+    signal: AbortSignal,
+  ): Promise<Answer>;
 }
 
 export interface Approvals {
@@ -38,7 +62,17 @@ export interface Approvals {
       readonly server: string;
       readonly tool: string;
       readonly pin: string;
+      readonly args: Readonly<Record<string, unknown>>;
     },
     answer: Answer,
   ): Promise<boolean>;
+  /**
+   * Sets how a tool stands. `never` holds whatever becomes of its definition; `allow` for this pin. A
+   * consequential tool runs without asking only where `warned` says that the person was warned.
+   */
+  setMode(
+    tool: { readonly server: string; readonly tool: string; readonly pin: string },
+    mode: ToolMode,
+    warned?: boolean,
+  ): Promise<void>;
 }

@@ -28,7 +28,7 @@ async function obey(order: Order): Promise<unknown> {
       return store.messages.claim(order.message, order.index, 2);
     case 'decide':
       return createGate({ store }).decide(
-        { callId: order.callId, conversation: 'c', server: 's', tool: 't', pin: 'p' },
+        { callId: order.callId, conversation: 'c', server: 's', tool: 't', pin: 'p', args: {} },
         { allow: order.allow, scope: 'once' },
       );
     case 'rename':

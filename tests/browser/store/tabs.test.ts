@@ -36,11 +36,11 @@ describe('two tabs', () => {
     const { store, name } = await freshStore();
     const other = await otherTab(name);
     const gate = createGate({ store });
-    const waiting = gate.answer('k', new AbortController().signal);
+    const waiting = gate.answer({ callId: 'k', conversation: 'c' }, new AbortController().signal);
     const decided = await Promise.all([
       other.ask({ do: 'decide', callId: 'k', allow: true }),
       gate.decide(
-        { callId: 'k', conversation: 'c', server: 's', tool: 't', pin: 'p' },
+        { callId: 'k', conversation: 'c', server: 's', tool: 't', pin: 'p', args: {} },
         { allow: false, scope: 'once' },
       ),
     ]);

@@ -6,7 +6,7 @@ import type { Brain, BrainEvent, BrainMessage, BrainRequest } from '../../../src
 import type { Journal } from '../../../src/agent/journal.ts';
 import type { Ports, TurnInput } from '../../../src/agent/run.ts';
 import type { Tool, Toolbox } from '../../../src/mcp/types.ts';
-import type { Answer, Gate, Verdict } from '../../../src/policy/types.ts';
+import type { Gate, Verdict } from '../../../src/policy/types.ts';
 import type { Route, RouteContext, Router } from '../../../src/router/types.ts';
 import type { Outcome, Part } from '../../../src/store/records.ts';
 
@@ -119,18 +119,24 @@ export function toolboxOf(hands: Record<string, Hand>): Toolbox & { ran: string[
       return { ok: true, call: { callId: call.id, tool, args: call.args, days: [] } };
     },
     find: async (_server, name) => tools.find((tool) => tool.name === name) ?? null,
-    async call(call, signal) {
+    async call(call, signal, watch) {
       ran.push(call.tool.name);
       const hand = hands[call.tool.name];
       if (!hand) throw new Error('no such hand');
-      return hand.run(call.args, signal);
+      return hand.run(call.args, signal, watch);
+    },
+    async resume(call, task, signal, watch) {
+      ran.push(`${call.tool.name} ${task}`);
+      const hand = hands[call.tool.name];
+      if (!hand) throw new Error('no such hand');
+      return hand.run(call.args, signal, watch);
     },
   };
 }
 
 export function gateOf(
   verdict: (tool: string) => Verdict['verdict'],
-  answer: (callId: string, signal: AbortSignal) => Promise<Answer> = async () => ({
+  answer: Gate['answer'] = async () => ({
     allow: true,
     scope: 'once',
   }),
@@ -196,6 +202,7 @@ export function inputOf(change: Partial<TurnInput> = {}): TurnInput {
     conversation: 'c1',
     mode: 'auto',
     private: false,
+    heard: { said: ['Do it.'], untrusted: [] },
     history: () => [],
     request: 'Do it.',
     lookup: 'Do it.',

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createGate } from '../../../src/policy/gate.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { freshGate, question } from './helpers.ts';
+import { asked, freshGate, question } from './helpers.ts';
 
 const never = () => new AbortController().signal;
 
@@ -13,7 +13,7 @@ describe('an answer', () => {
   test('given before anyone waits is there at once', async () => {
     const { gate } = await freshGate();
     await gate.decide(question('k'), { allow: false, scope: 'once', reason: 'Too dear' });
-    expect(await gate.answer('k', never())).toEqual({
+    expect(await gate.answer(asked('k'), never())).toEqual({
       allow: false,
       scope: 'once',
       reason: 'Too dear',
@@ -22,7 +22,7 @@ describe('an answer', () => {
 
   test('reaches everyone who waits', async () => {
     const { gate } = await freshGate();
-    const waiting = [gate.answer('k', never()), gate.answer('k', never())];
+    const waiting = [gate.answer(asked('k'), never()), gate.answer(asked('k'), never())];
     await gate.decide(question('other'), { allow: true, scope: 'once' });
     await gate.decide(question('k'), { allow: true, scope: 'once' });
     expect(await Promise.all(waiting)).toEqual([
@@ -50,7 +50,7 @@ describe('an answer', () => {
         },
       },
     });
-    const waiting = gate.answer('k', never());
+    const waiting = gate.answer(asked('k'), never());
     await vi.waitFor(() => expect(looks).toBe(1));
     await gate.decide(question('k'), { allow: true, scope: 'once' });
     expect(await waiting).toEqual({ allow: true, scope: 'once' });
@@ -60,7 +60,7 @@ describe('an answer', () => {
   test('taken in another tab arrives over the channel', async () => {
     const name = `tabs-${process.pid}`;
     const [here, there] = [await openStore({ name }), await openStore({ name })];
-    const waiting = createGate({ store: here }).answer('k', never());
+    const waiting = createGate({ store: here }).answer(asked('k'), never());
     await createGate({ store: there }).decide(question('k'), { allow: true, scope: 'always' });
     expect(await waiting).toEqual({ allow: true, scope: 'always' });
     here.close();
@@ -73,7 +73,7 @@ describe('an answer', () => {
     const silent = createGate({
       store: { ...store, changes: { subscribe: () => () => {}, announce: () => {} } },
     });
-    const waiting = silent.answer('k', never());
+    const waiting = silent.answer(asked('k'), never());
     await gate.decide(question('k'), { allow: true, scope: 'once' });
     vi.advanceTimersByTime(5_000);
     expect(await waiting).toEqual({ allow: true, scope: 'once' });
@@ -82,9 +82,9 @@ describe('an answer', () => {
   test('that is no longer waited for rejects with the reason, before and while waiting', async () => {
     const { gate } = await freshGate();
     const reason = new Error('stopped');
-    await expect(gate.answer('k', AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(gate.answer(asked('k'), AbortSignal.abort(reason))).rejects.toBe(reason);
     const controller = new AbortController();
-    const waiting = gate.answer('k', controller.signal);
+    const waiting = gate.answer(asked('k'), controller.signal);
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);
   });
@@ -109,8 +109,8 @@ describe('an answer', () => {
       },
     });
     const controller = new AbortController();
-    const aborted = gate.answer('a', controller.signal);
-    const answered = gate.answer('k', never());
+    const aborted = gate.answer(asked('a'), controller.signal);
+    const answered = gate.answer(asked('k'), never());
     controller.abort(new Error('stopped'));
     await expect(aborted).rejects.toThrow('stopped');
     await gate.decide(question('k'), { allow: true, scope: 'once' });
@@ -132,12 +132,12 @@ describe('a decision', () => {
     );
     expect(results.filter(Boolean)).toHaveLength(1);
     const won = results.indexOf(true);
-    expect(await gate.answer('k', never())).toMatchObject({ allow: won % 2 === 0 });
+    expect(await gate.answer(asked('k'), never())).toMatchObject({ allow: won % 2 === 0 });
     const grants = await store.grants.all();
     expect(grants).toHaveLength(1);
     expect(grants[0]).toMatchObject({
       server: 's1',
-      tool: 'book_flight',
+      tool: 'save_trip',
       pin: 'pin-1',
       verdict: won % 2 === 0 ? 'allow' : 'deny',
     });
@@ -147,7 +147,7 @@ describe('a decision', () => {
     const { gate, store } = await freshGate();
     expect(await gate.decide(question('k'), { allow: false, scope: 'once' })).toBe(true);
     expect(await gate.decide(question('k'), { allow: true, scope: 'always' })).toBe(false);
-    expect(await gate.answer('k', never())).toEqual({ allow: false, scope: 'once' });
+    expect(await gate.answer(asked('k'), never())).toEqual({ allow: false, scope: 'once' });
     expect(await store.grants.all()).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import 'fake-indexeddb/auto';
 import { onTestFinished } from 'vitest';
 import type { BoundCall, Tool } from '../../../src/mcp/types.ts';
 import { createGate } from '../../../src/policy/gate.ts';
+import type { GateContext } from '../../../src/policy/types.ts';
 import { openStore } from '../../../src/store/open.ts';
 
 let count = 0;
@@ -16,9 +17,9 @@ export async function freshGate() {
 export const tool = (more: Partial<Tool> = {}): Tool => ({
   server: 's1',
   serverName: 'Travel',
-  name: 'book_flight',
-  modelName: 'travel_book_flight',
-  title: 'Book a flight',
+  name: 'save_trip',
+  modelName: 'travel_save_trip',
+  title: 'Save a trip',
   description: '',
   inputSchema: {},
   annotations: {},
@@ -30,18 +31,39 @@ export const tool = (more: Partial<Tool> = {}): Tool => ({
   ...more,
 });
 
-export const boundCall = (more: Partial<Tool> = {}): BoundCall => ({
+export const boundCall = (
+  more: Partial<Tool> = {},
+  args: Readonly<Record<string, unknown>> = {},
+): BoundCall => ({
   callId: 'k',
   tool: tool(more),
-  args: {},
+  args,
   days: [],
 });
 
-export const question = (callId: string, more: { pin?: string; conversation?: string } = {}) => ({
+/** A conversation in which the person said these words, and others wrote those. */
+export const heard = (
+  said: string | readonly string[] = [],
+  untrusted: Readonly<Record<string, string>> = {},
+  conversation = 'c1',
+): GateContext => ({
+  conversation,
+  said: [said].flat(),
+  untrusted: Object.entries(untrusted).map(([source, text]) => ({ source, text })),
+});
+
+export const question = (
+  callId: string,
+  more: { pin?: string; conversation?: string; args?: Readonly<Record<string, unknown>> } = {},
+) => ({
   callId,
   conversation: 'c1',
   server: 's1',
-  tool: 'book_flight',
+  tool: 'save_trip',
   pin: 'pin-1',
+  args: {},
   ...more,
 });
+
+/** An open question, as it is waited for. */
+export const asked = (callId: string) => ({ callId, conversation: 'c1' });

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { boundCall, freshGate, question } from './helpers.ts';
+import { boundCall, freshGate, heard, question } from './helpers.ts';
 
-const here = { conversation: 'c1' };
-const elsewhere = { conversation: 'c2' };
+const here = heard();
+const elsewhere = heard([], {}, 'c2');
 
 describe('the gate', () => {
   test('asks by default, naming the tool and its server', async () => {
     const { gate } = await freshGate();
-    expect(await gate.judge(boundCall(), here)).toEqual({
+    expect(await gate.judge(boundCall(), here)).toMatchObject({
       verdict: 'ask',
-      why: 'You have not allowed Book a flight on Travel yet.',
+      why: 'You have not allowed Save a trip on Travel yet.',
     });
   });
 
@@ -18,7 +18,7 @@ describe('the gate', () => {
     const { gate } = await freshGate();
     const verdict = await gate.judge(boundCall({ local: true, readOnly: true }), here);
     expect(verdict.verdict).toBe('run');
-    expect(verdict.why).toContain('Book a flight on Travel');
+    expect(verdict.why).toContain('Save a trip on Travel');
   });
 
   test("asks for the phone's own tools that change something", async () => {
@@ -40,9 +40,9 @@ describe('the gate', () => {
   test('runs what was allowed always, in every conversation', async () => {
     const { gate } = await freshGate();
     await gate.decide(question('k1'), { allow: true, scope: 'always' });
-    expect(await gate.judge(boundCall(), elsewhere)).toEqual({
+    expect(await gate.judge(boundCall(), elsewhere)).toMatchObject({
       verdict: 'run',
-      why: 'You allowed Book a flight on Travel always.',
+      why: 'You allowed Save a trip on Travel always.',
     });
   });
 
@@ -63,9 +63,9 @@ describe('the gate', () => {
   test('refuses what was denied always', async () => {
     const { gate } = await freshGate();
     await gate.decide(question('k1'), { allow: false, scope: 'always' });
-    expect(await gate.judge(boundCall({ readOnly: true }), elsewhere)).toEqual({
+    expect(await gate.judge(boundCall({ readOnly: true }), elsewhere)).toMatchObject({
       verdict: 'refuse',
-      why: 'You do not allow Book a flight on Travel.',
+      why: 'You do not allow Save a trip on Travel.',
     });
   });
 
@@ -73,9 +73,9 @@ describe('the gate', () => {
     const { gate } = await freshGate();
     await gate.decide(question('k1'), { allow: false, scope: 'conversation' });
     const call = boundCall({ local: true, readOnly: true });
-    expect(await gate.judge(call, here)).toEqual({
+    expect(await gate.judge(call, here)).toMatchObject({
       verdict: 'refuse',
-      why: 'You do not allow Book a flight on Travel in this conversation.',
+      why: 'You do not allow Save a trip on Travel in this conversation.',
     });
     expect(await gate.judge(call, elsewhere)).toMatchObject({ verdict: 'run' });
   });
@@ -92,9 +92,9 @@ describe('the gate', () => {
     const { gate } = await freshGate();
     await gate.decide(question('k1'), { allow: true, scope: 'always' });
     const changed = boundCall({ pin: 'pin-2', readOnly: true });
-    expect(await gate.judge(changed, here)).toEqual({
+    expect(await gate.judge(changed, here)).toMatchObject({
       verdict: 'ask',
-      why: 'Book a flight on Travel has changed since you allowed it, so you are asked again.',
+      why: 'Save a trip on Travel has changed since you allowed it, so you are asked again.',
     });
     await gate.decide(question('k2', { pin: 'pin-2' }), { allow: true, scope: 'always' });
     expect(await gate.judge(changed, here)).toMatchObject({ verdict: 'run' });
@@ -104,9 +104,9 @@ describe('the gate', () => {
   test('does not let a tool slip past a no by changing its definition', async () => {
     const { gate } = await freshGate();
     await gate.decide(question('k1'), { allow: false, scope: 'always' });
-    expect(await gate.judge(boundCall({ pin: 'pin-2', readOnly: true }), here)).toEqual({
+    expect(await gate.judge(boundCall({ pin: 'pin-2', readOnly: true }), here)).toMatchObject({
       verdict: 'ask',
-      why: 'Book a flight on Travel has changed since you said no to it, so you are asked again.',
+      why: 'Save a trip on Travel has changed since you said no to it, so you are asked again.',
     });
   });
 
@@ -152,7 +152,7 @@ describe('the gate', () => {
               : holding.length > 0
                 ? 'run'
                 : 'ask';
-            const { verdict } = await gate.judge(boundCall({ pin }), { conversation });
+            const { verdict } = await gate.judge(boundCall({ pin }), heard([], {}, conversation));
             expect(verdict).toBe(expected);
           }
         store.close();

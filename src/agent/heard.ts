@@ -1,0 +1,66 @@
+/**
+ * Who said what in a conversation, for the gate: the person's own words apart from everything that
+ * others wrote into it. Pure. Whatever is not known to be the person's or the app's own is untrusted.
+ */
+import type { UntrustedText } from '../policy/types.ts';
+import type { Part } from '../store/records.ts';
+
+export interface Heard {
+  readonly said: readonly string[];
+  readonly untrusted: readonly UntrustedText[];
+}
+
+/** Every text inside of a value, names included: an instruction may hide in either. */
+function textsOf(value: unknown, into: string[] = []): string[] {
+  if (typeof value === 'string') into.push(value);
+  else if (typeof value === 'number') into.push(String(value));
+  else if (Array.isArray(value)) for (const item of value) textsOf(item, into);
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value)) {
+      into.push(name);
+      textsOf(inner, into);
+    }
+  return into;
+}
+
+/** Parts of the content that hold pictures and sounds say nothing in words. */
+const worded = (content: readonly { readonly type: string }[]): unknown[] =>
+  content.filter(({ type }) => type !== 'image' && type !== 'audio');
+
+function untrustedOf(part: Part): UntrustedText[] {
+  switch (part.kind) {
+    case 'attachment':
+      return [
+        {
+          source: part.serverName,
+          text: textsOf([part.name, part.uri, worded(part.content)]).join('\n'),
+        },
+      ];
+    case 'call': {
+      const { outcome } = part;
+      if (outcome?.kind !== 'result' && outcome?.kind !== 'tool_error') return [];
+      const structured = outcome.kind === 'result' ? outcome.structured : undefined;
+      const text = textsOf([worded(outcome.content), structured]).join('\n');
+      return [{ source: part.serverName, text }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** What was heard in a message: the person's, or one of the model's turns. */
+export function heardIn(role: 'user' | 'assistant', parts: readonly Part[]): Heard {
+  const said = parts.flatMap((part) => {
+    if (role === 'user' && part.kind === 'text') return [part.text];
+    // Why the person said no is said by the person as well.
+    return part.kind === 'call' && part.state === 'denied' && part.reason ? [part.reason] : [];
+  });
+  return { said, untrusted: parts.flatMap(untrustedOf) };
+}
+
+export function together(heard: readonly Heard[]): Heard {
+  return {
+    said: heard.flatMap(({ said }) => said),
+    untrusted: heard.flatMap(({ untrusted }) => untrusted),
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * Which tools of a renewed list are held back. Promise: a tool whose definition is not the one that
+ * the person knows is held, however it changed: at once, after it was gone for a while, or step by step.
+ */
+import type { ToolListRecord } from '../store/records.ts';
+
+type Known = NonNullable<ToolListRecord['held']>;
+
+/** Gone tools are remembered up to this number, the newest ones. */
+const MOST = 500;
+
+/** The definitions that the person knows, of tools that have changed or are gone in `fresh`. */
+export function holdBack(
+  old: Pick<ToolListRecord, 'tools' | 'held'>,
+  fresh: ToolListRecord['tools'],
+): Known {
+  const held = old.held ?? [];
+  const heldNames = new Set(held.map(({ name }) => name));
+  const known = [...held, ...old.tools.filter(({ name }) => !heldNames.has(name))];
+  const pins = new Map(fresh.map(({ name, pin }) => [name, pin]));
+  return known.filter(({ name, pin }) => pins.get(name) !== pin).slice(-MOST);
+}
+
+/** Names of listed tools that are held back. */
+export function heldNames(list: Pick<ToolListRecord, 'tools' | 'held'> | undefined): Set<string> {
+  const listed = new Map((list?.tools ?? []).map(({ name, pin }) => [name, pin]));
+  return new Set(
+    (list?.held ?? [])
+      .filter(({ name, pin }) => listed.has(name) && listed.get(name) !== pin)
+      .map(({ name }) => name),
+  );
+}

@@ -1,0 +1,53 @@
+/**
+ * Text of others made plain, in one place, before a model reads it: composed (NFC) and without the
+ * characters that a person cannot see and a model can read. Pure.
+ */
+
+/**
+ * Characters that show nothing or turn the reading order: format characters (zero-width, bidirectional,
+ * tags), other controls, private use, variation selectors that no emoji uses, and letters that are blank.
+ */
+const HIDDEN =
+  /[\p{Cf}\p{Co}\u{FE00}-\u{FE0D}\u{E0100}-\u{E01EF}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]|(?![\t\n\r])\p{Cc}/gu;
+
+/** Joiners belong between letters of Persian and Indic scripts, and between parts of an emoji. */
+const JOINED =
+  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\uFE0F])[\u200C\u200D](?=[\p{L}\p{M}\p{Extended_Pictographic}])/gu;
+const JOINER = /^[\u200C\u200D]$/;
+
+/** The hidden characters of a text, in order; joiners where words need them do not count. */
+export function hiddenIn(text: string): string[] {
+  const needed = new Set([...text.matchAll(JOINED)].map((match) => match.index));
+  return [...text.matchAll(HIDDEN)]
+    .filter(
+      ({ 0: character, index }) => !(JOINER.test(character) && isForeign(text, index, needed)),
+    )
+    .map(([character]) => character);
+}
+
+/** A joiner between letters of a script that uses them; between Latin letters it only hides. */
+function isForeign(text: string, index: number, needed: ReadonlySet<number>): boolean {
+  return needed.has(index) && !/[A-Za-z0-9]/.test(text.charAt(index - 1));
+}
+
+/** The text composed and without hidden characters. */
+export function plainText(text: string): string {
+  // Most text has none of them, and is as it should be.
+  if (/^[\t\n\r -~]*$/.test(text)) return text;
+  const needed = new Set([...text.matchAll(JOINED)].map((match) => match.index));
+  return text
+    .replace(HIDDEN, (character: string, index: number) =>
+      JOINER.test(character) && isForeign(text, index, needed) ? character : '',
+    )
+    .normalize('NFC');
+}
+
+/** The same for every text inside a JSON value, names included. */
+export function plainJson<T>(value: T): T {
+  if (typeof value === 'string') return plainText(value) as T;
+  if (Array.isArray(value)) return value.map((item: unknown) => plainJson(item)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, plainJson<unknown>(inner)]),
+  ) as T;
+}

@@ -1,0 +1,217 @@
+/**
+ * Whose words a call carries. Text that came from a tool, a resource, a shared page or a file is
+ * untrusted; a value that is found there and not in the person's own words is tainted. Pure.
+ *
+ * Promise: a word, number or address of an argument that stands in untrusted text, and neither in what
+ * the person said nor in the tool's own schema, is found, in any case, spacing or simple encoding.
+ * Short words, common words, small numbers, days and times say nothing and do not count.
+ */
+import type { Tool } from '../mcp/types.ts';
+import type { ArgumentOrigin } from '../store/records.ts';
+import type { UntrustedText } from './types.ts';
+import { fold, isCommon, isTrivial, readings, squeezed, wordsOf, type Word } from './words.ts';
+
+/** What the conversation holds, as it is compared. */
+export interface Known {
+  readonly said: ReadonlySet<string>;
+  readonly saidSqueezed: string;
+  readonly sources: readonly Source[];
+}
+
+interface Source {
+  readonly name: string;
+  readonly words: ReadonlySet<string>;
+  readonly squeezed: string;
+}
+
+const keysOf = (texts: readonly string[]): Set<string> =>
+  new Set(texts.flatMap((text) => wordsOf(text).map(({ key }) => key)));
+
+/** Reads a conversation once, for any number of questions about it. The newest source comes first. */
+export function readKnown(said: readonly string[], untrusted: readonly UntrustedText[]): Known {
+  return {
+    said: keysOf(said),
+    saidSqueezed: said.map(squeezed).join('\n'),
+    sources: untrusted.toReversed().map(({ source, text }) => {
+      const all = readings(text);
+      return { name: source, words: keysOf(all), squeezed: all.map(squeezed).join('\n') };
+    }),
+  };
+}
+
+/** Values of a schema that are the tool's own: names of properties, allowed values, defaults. */
+function ownWords(schema: unknown, into: string[] = [], depth = 0): string[] {
+  if (depth > 8 || typeof schema !== 'object' || schema === null) return into;
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === 'enum' || name === 'const' || name === 'default') into.push(JSON.stringify(value));
+    if (name === 'properties' && typeof value === 'object' && value !== null)
+      into.push(...Object.keys(value));
+    ownWords(value, into, depth + 1);
+  }
+  return into;
+}
+
+interface Leaf {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every text and number of the arguments, and the names inside of them. */
+function leavesOf(value: unknown, path: string, depth = 0): Leaf[] {
+  if (typeof value === 'string') return [{ path, text: value }];
+  if (typeof value === 'number') return [{ path, text: String(value) }];
+  if (typeof value !== 'object' || value === null || depth > 64) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const place = path === '' ? name : `${path}/${name}`;
+    const named = Array.isArray(value) ? [] : [{ path: `${place}/`, text: name }];
+    return [...named, ...leavesOf(inner, place, depth + 1)];
+  });
+}
+
+/** Days and times of day: how they are written says nothing about who wrote them. */
+const DAY_OR_TIME =
+  /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d\b/g;
+/** What may stand between two words of one span. */
+const GAP = /^[^\p{L}\p{N}\n]{0,3}$/u;
+/** A value shorter than this is found in any long text by chance. */
+const LEAST_SQUEEZED = 6;
+
+/**
+ * Where the words of a call's arguments came from. `strict` leaves nothing out for being short where
+ * it is a whole value; for calls that only read it is off.
+ */
+export function originsOf(
+  args: Readonly<Record<string, unknown>>,
+  tool: Pick<Tool, 'inputSchema'>,
+  known: Known,
+  strict: boolean,
+): ArgumentOrigin[] {
+  const own = keysOf(ownWords(tool.inputSchema));
+  return leavesOf(args, '').flatMap((leaf) => {
+    const words = relevant(leaf.text, strict);
+    const tainted = words.flatMap((word) => {
+      if (own.has(word.key) || known.said.has(word.key)) return [];
+      const source = known.sources.find((it) => it.words.has(word.key));
+      return source ? [{ word, source: source.name }] : [];
+    });
+    const spans = joined(leaf, tainted);
+    if (spans.length === 0) spans.push(...disguised(leaf, own, known));
+    const said = words
+      .filter(({ key }) => known.said.has(key))
+      .map((word) => ({ word, source: null }));
+    return [...spans, ...joined(leaf, said)].sort((a, b) => a.start - b.start);
+  });
+}
+
+/** Words that say where they came from. */
+function relevant(text: string, strict: boolean): Word[] {
+  const times = [...text.matchAll(DAY_OR_TIME)].map(({ 0: time, index }) => ({
+    start: index,
+    end: index + time.length,
+  }));
+  const words = wordsOf(text).filter(
+    (word) => !times.some(({ start, end }) => word.start >= start && word.end <= end),
+  );
+  const whole = words.length === 1 ? words[0] : undefined;
+  if (strict && whole && /\p{L}/u.test(whole.key) && whole.key.length > 1 && !isCommon(whole.key))
+    return [whole];
+  return words.filter(({ key }) => !isTrivial(key));
+}
+
+type Found = { readonly word: Word; readonly source: string | null };
+
+/** Words beside each other, of one source, as one span. */
+function joined({ path, text }: Leaf, found: readonly Found[]): ArgumentOrigin[] {
+  const spans: { start: number; end: number; source: string | null }[] = [];
+  for (const { word, source } of found) {
+    const last = spans.at(-1);
+    if (
+      last &&
+      last.source === source &&
+      GAP.test(text.slice(last.end, Math.max(last.end, word.start)))
+    )
+      last.end = Math.max(last.end, word.end);
+    else spans.push({ start: word.start, end: word.end, source });
+  }
+  return spans.map(({ start, end, source }) => ({
+    path,
+    start,
+    end,
+    text: text.slice(start, end),
+    from: source === null ? 'person' : 'untrusted',
+    ...(source === null ? {} : { source }),
+  }));
+}
+
+/** A value that is found only once its spaces, its punctuation or its encoding are undone. */
+function disguised({ path, text }: Leaf, own: ReadonlySet<string>, known: Known): ArgumentOrigin[] {
+  const whole = (source: string): ArgumentOrigin[] => [
+    { path, start: 0, end: text.length, text, from: 'untrusted', source },
+  ];
+  for (const [index, reading] of readings(text).entries()) {
+    const value = squeezed(reading);
+    const looked = value.length >= LEAST_SQUEEZED && !/^\d{8}(?:t\d{4,6}z?)?$/.test(value);
+    if (looked && !known.saidSqueezed.includes(value) && !own.has(fold(reading.trim()))) {
+      const source = known.sources.find((it) => it.squeezed.includes(value));
+      if (source && !isAllTrivial(reading)) return whole(source.name);
+    }
+    if (index === 0) continue;
+    for (const { key } of wordsOf(reading)) {
+      if (isTrivial(key) || known.said.has(key) || own.has(key)) continue;
+      const source = known.sources.find((it) => it.words.has(key));
+      if (source) return whole(source.name);
+    }
+  }
+  return [];
+}
+
+/** Ordinary short words that happen to stand beside each other in a long text. */
+function isAllTrivial(text: string): boolean {
+  const times = text.replace(DAY_OR_TIME, '');
+  return wordsOf(times).every(
+    ({ key }) => isCommon(key) || (/^\p{N}+$/u.test(key) && key.length < 5),
+  );
+}
+
+/** Whether every value of the arguments is the person's own, or the tool's. */
+export function isGrounded(
+  args: Readonly<Record<string, unknown>>,
+  tool: Pick<Tool, 'inputSchema'>,
+  known: Known,
+): boolean {
+  const own = keysOf(ownWords(tool.inputSchema));
+  return leavesOf(args, '').every(({ text }) => {
+    const plain = text.replace(DAY_OR_TIME, ' ');
+    return wordsOf(plain).every(({ key }) => isCommon(key) || known.said.has(key) || own.has(key));
+  });
+}
+
+/** Words of a tool's name that every other name has as well. */
+const GENERIC = new Set(
+  'get set list search find read view fetch show access manage manager management tool data info information details detail user'.split(
+    ' ',
+  ),
+);
+
+/** The words of a name: `GmailSendEmail`, `send_email` and `Send e-mail`. */
+export function nameWords(name: string): string[] {
+  const spaced = name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/_/g, ' ');
+  return [...new Set(wordsOf(spaced).map(({ key }) => key))].filter((key) => key.length > 1);
+}
+
+/**
+ * Who wished for this tool, where untrusted text may have: the source whose words name it and the
+ * person's do not, or the newest one where the person has not spoken of it at all; null where the
+ * person did.
+ */
+export function wishedBy(tool: Pick<Tool, 'name' | 'title'>, known: Known): string | null {
+  const newest = known.sources[0];
+  if (!newest) return null;
+  const all = nameWords(`${tool.name} ${tool.title}`);
+  const telling = all.filter((key) => !GENERIC.has(key) && !isCommon(key));
+  const words = telling.length > 0 ? telling : all;
+  const unsaid = words.filter((key) => !known.said.has(key));
+  const source = known.sources.find((it) => unsaid.some((key) => it.words.has(key)));
+  if (source) return source.name;
+  return unsaid.length === words.length ? newest.name : null;
+}
