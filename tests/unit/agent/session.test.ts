@@ -187,11 +187,41 @@ describe('a session', () => {
     expect(words(session)[1]).toBe('Paid.');
   });
 
+  test('notes each call in the action log: that it was sent, how it ended, and who decided', async () => {
+    const it = await world({ book: { run: async () => textResult('Booked.') } });
+    const call = { calls: [{ name: 'book', args: { flight: '6E 2131' } }] };
+    const session = await it.open([call, { text: 'Done.' }, call, { text: 'Not done.' }]);
+    const asked = (): string | undefined => session.view().questions[0]?.call.callId;
+    const answered = async (allow: boolean, reason?: string): Promise<void> => {
+      await until(session, () => asked() !== undefined);
+      const no = reason === undefined ? {} : { reason };
+      await session.answer(asked() ?? '', { allow, scope: 'once', ...no });
+      await until(session, idle);
+    };
+    await session.send('Book it');
+    await answered(true);
+    await session.send('Book it again');
+    await answered(false, 'Too dear.');
+    const log = (await it.store.actions.search('', 10)).toReversed();
+    expect(log).toMatchObject([
+      { event: 'sent', tool: 'book', brain: 'Test phone', args: { flight: '6E 2131' } },
+      { event: 'ended', outcome: 'result', words: 'Booked.' },
+      { event: 'ended', outcome: 'denied' },
+    ]);
+    expect(log.map(({ decision }) => decision)).toMatchObject([
+      { by: 'person', allowed: true, scope: 'once' },
+      { by: 'person', allowed: true, scope: 'once' },
+      { by: 'person', allowed: false, why: 'Too dear.' },
+    ]);
+    expect(log[0]?.callId).toBe(log[1]?.callId);
+    expect(await it.store.actions.verify()).toBeNull();
+  });
+
   test('an allowed call is not asked again in its scope, and revoking asks again', async () => {
     const { open, ran, store } = await world({ pay: { run: async () => textResult('paid') } });
     const pay = { calls: [{ name: 'pay', args: { sum: 5 } }] };
     const session = await open([pay, { text: 'Once.' }, pay, { text: 'Twice.' }, pay]);
-    await session.send('Pay');
+    await session.send('Pay 5');
     await until(session, (it) => it.view().questions.length === 1);
     const first = session.view().questions[0]?.call.callId ?? '';
     await session.answer(first, { allow: true, scope: 'conversation' });

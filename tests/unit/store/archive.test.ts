@@ -96,7 +96,7 @@ describe('an import', () => {
       theme,
       mode,
       cloudAccount,
-      limits,
+      limits: { ...DEFAULT_SETTINGS.limits, ...limits },
     });
   });
 
