@@ -18,6 +18,7 @@ import type {
   Queued,
 } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import { actionOf } from './action-notes.ts';
 import type { Activity } from './activity.ts';
 import { TakenOver } from './calls.ts';
 import { resultChars } from './context.ts';
@@ -256,7 +257,17 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const stored = await store.messages.parts(message.id);
     if (message.state !== 'running') await store.messages.setState(message.id, 'running');
     setMessage(live, stored);
-    const journal = createJournal(store.messages, live, stored, (parts) => setMessage(live, parts));
+    const journal = createJournal(
+      store.messages,
+      live,
+      stored,
+      (parts) => setMessage(live, parts),
+      async (call, parts) => {
+        const answer = await store.decisions.get(call.callId);
+        const now = ports.clock();
+        await store.actions.append(actionOf(call, { conversation: id, parts, answer, now }));
+      },
+    );
     const { request, past } = before(live);
     const zone = ports.timeZone();
     const times = [...past, ...(request ? [request] : []), { message: live }];

@@ -1,16 +1,20 @@
 /** A journal over the store's messages table. Readers see a change at once; the loop waits until it is durable. */
-import type { Message, Part } from '../store/records.ts';
+import type { CallPart, Message, Part } from '../store/records.ts';
 import type { MessageTable } from '../store/store.ts';
+import { isLogged } from './action-notes.ts';
+import { TakenOver } from './calls.ts';
 import type { Journal } from './journal.ts';
 
 /**
- * `onChange` is called with the parts after every change. Rejections are the table's (QuotaError).
+ * `onChange` is called with the parts after every change; `note` before a call goes on from a state
+ * that the action log keeps. Rejections are the table's (QuotaError), and the note's.
  */
 export function createJournal(
   messages: Pick<MessageTable, 'putPart' | 'claim'>,
   message: Message,
   initial: readonly Part[],
   onChange: (parts: readonly Part[]) => void,
+  note: (call: CallPart, parts: readonly Part[]) => Promise<void>,
 ): Journal {
   let parts = initial;
   /** Growing parts that are not durable yet, and the write that is on its way. */
@@ -21,6 +25,13 @@ export function createJournal(
   const set = (index: number, part: Part): void => {
     parts = parts.with(index, part);
     onChange(parts);
+  };
+
+  /** A call that reached a state of the log is in the log before anything more happens with it. */
+  const log = async (part: Part, before: Part | undefined): Promise<void> => {
+    if (part.kind !== 'call' || !isLogged(part)) return;
+    if (before?.kind === 'call' && before.state === part.state) return;
+    await note(part, parts);
   };
 
   const drain = async (): Promise<void> => {
@@ -61,13 +72,15 @@ export function createJournal(
       const index = parts.length;
       parts = [...parts, part];
       onChange(parts);
-      await messages.putPart(message, index, part);
+      if (!(await messages.putPart(message, index, part))) throw new TakenOver();
       return index;
     },
     async replace(index, part) {
       await flush();
-      await messages.putPart(message, index, part);
+      const before = parts[index];
+      if (!(await messages.putPart(message, index, part))) throw new TakenOver();
       set(index, part);
+      await log(part, before);
     },
     grow(index, part) {
       set(index, part);
@@ -78,8 +91,11 @@ export function createJournal(
       await flush();
       const claimed = await messages.claim(message, index, startedAt);
       const part = parts[index];
-      if (claimed && part?.kind === 'call') set(index, { ...part, state: 'running', startedAt });
-      return claimed;
+      if (!claimed || part?.kind !== 'call') return claimed;
+      const running: CallPart = { ...part, state: 'running', startedAt };
+      set(index, running);
+      await log(running, part);
+      return true;
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { Connection } from './connection.ts';
 import { StoreError } from './errors.ts';
-import type { Message, Part } from './records.ts';
+import type { CallPart, Message, Part } from './records.ts';
 import type { PartRow, Reading, Writing } from './schema.ts';
 import type { Changes, MessageTable } from './store.ts';
 
@@ -45,6 +45,22 @@ async function partsOfMessage(tx: Reading, id: string): Promise<Part[]> {
   if (!message) return [];
   const rows = await tx.objectStore('parts').getAll(partsAt(message.conversation, message.seq));
   return rows.map((row) => row.part);
+}
+
+const ENDED: ReadonlySet<CallPart['state']> = new Set(['denied', 'refused', 'done']);
+
+/**
+ * Whether a part would undo what another tab did with the same call meanwhile: what was sent can only
+ * end, and what has ended stays, except that an unknown outcome may become known. Before it is sent, a
+ * call may go back: it is judged anew after a restart.
+ */
+function isBehind(next: CallPart, stored: Part | undefined): boolean {
+  if (stored?.kind !== 'call') return false;
+  if (stored.callId !== next.callId) return true;
+  // While it runs it may learn more, e.g. the task that its server made of it.
+  if (stored.state === 'running') return next.state !== 'done' && next.state !== 'running';
+  if (!ENDED.has(stored.state)) return next.state === 'running';
+  return !(stored.outcome?.kind === 'unknown' && next.state === 'done');
 }
 
 export function createMessages(connection: Connection, changes: Changes): MessageTable {
@@ -114,11 +130,18 @@ export function createMessages(connection: Connection, changes: Changes): Messag
       const { conversation, seq } = message;
       // A call's state decides whether it may run again; a growing text does not.
       const durability = part.kind === 'call' ? 'strict' : 'relaxed';
-      await write(['messages', 'parts'], durability, async (tx) => {
+      const written = await write(['messages', 'parts'], durability, async (tx) => {
         await mustExist(tx, message);
-        await tx.objectStore('parts').put({ conversation, seq, index, part });
+        const parts = tx.objectStore('parts');
+        if (part.kind === 'call') {
+          const stored = await parts.get([conversation, seq, index]);
+          if (isBehind(part, stored?.part)) return false;
+        }
+        await parts.put({ conversation, seq, index, part });
+        return true;
       });
-      changes.announce('messages', conversation);
+      if (written) changes.announce('messages', conversation);
+      return written;
     },
 
     async claim(message, index, startedAt) {

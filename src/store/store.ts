@@ -88,8 +88,11 @@ export interface MessageTable {
    */
   add(message: Omit<Message, 'seq'>, parts: readonly Part[]): Promise<Message>;
   setState(id: string, state: Message['state']): Promise<void>;
-  /** Writes one part of a message; the promise resolves when it is durable. */
-  putPart(message: Message, index: number, part: Part): Promise<void>;
+  /**
+   * Writes one part of a message; the promise resolves when it is durable. False, and nothing is
+   * written, where the same call has come further meanwhile: then somebody else runs it.
+   */
+  putPart(message: Message, index: number, part: Part): Promise<boolean>;
   /**
    * Moves a call from `allowed` to `running` in one transaction. False where it was not `allowed`
    * any more: then somebody else runs it.
