@@ -107,8 +107,10 @@ async function oneRound(
   const query = await answer;
   if (query) return complete(context, record, query, signal);
   await stopWaiting(store.vault, waitName(record.id));
-  // The authorization server may have shown that it has forgotten this app: a new try is a new one.
-  await context.keep.change(record, (kept, write) => write({ ...kept, clients: {} }));
+  // The authorization server may have said that it has forgotten this app: the next try is a new one.
+  await context.keep.change(record, async (kept, write) => {
+    if (!kept.tokens || kept.expired) await write({ ...kept, clients: {} });
+  });
   const error = late.aborted ? faults.tooSlow(record.name) : faults.cancelled(record.name);
   return { ok: false, error };
 }
@@ -132,15 +134,16 @@ async function begin(
     const document = metadata?.client_id_metadata_document_supported
       ? await findDocument(origin, context.fetch)
       : undefined;
+    const scope = computeScopeUnion(challenge.scope, kept.wanted && kept.asked, kept.wanted);
     const provider = new SignInProvider({
       record,
       keep,
       origin,
       now,
+      ...(scope ? { scope } : {}),
       draft: { state: `${randomState()}.${record.id}`, discovery },
       ...(document ? { document } : {}),
     });
-    const scope = computeScopeUnion(challenge.scope, kept.wanted && kept.asked, kept.wanted);
     await auth(provider, {
       serverUrl: record.url,
       resourceMetadataUrl: challenge.resourceMetadataUrl,
@@ -187,7 +190,7 @@ async function complete(
 
   const draft = found.data as unknown as Draft;
   const code = query.get('code');
-  const secrets = [code ?? '', draft.verifier ?? ''];
+  const secrets = [code ?? '', draft.verifier ?? '', ...secretOf(draft.client)];
   const fetch = careful(context, signal);
   const provider = new SignInProvider({ record, keep, origin, now, draft });
   try {
@@ -401,7 +404,7 @@ function authenticate(
 ): void {
   const supported = Array.isArray(methods) ? methods.map(String) : [];
   const method = selectClientAuthMethod(client, supported);
-  const secret = 'client_secret' in client ? String(client.client_secret) : '';
+  const [secret = ''] = secretOf(client);
   if (method === 'client_secret_basic') {
     headers.set('authorization', `Basic ${btoa(`${client.client_id}:${secret}`)}`);
     return;
@@ -416,15 +419,15 @@ function clientFor(kept: Kept, issuer: string): StoredOAuthClientInformation | u
 }
 
 /** Everything in it that may not be shown. */
-export function secretsIn({ tokens, typed, clients }: Kept): string[] {
+function secretsIn({ tokens, typed, clients }: Kept): string[] {
   const known = [typed, ...Object.values(clients ?? {})];
-  return [
-    tokens?.access_token,
-    tokens?.refresh_token,
-    ...known.map((client) =>
-      client && 'client_secret' in client ? client.client_secret : undefined,
-    ),
-  ].filter((it): it is string => typeof it === 'string');
+  return [tokens?.access_token, tokens?.refresh_token, ...known.flatMap(secretOf)].filter(
+    (it): it is string => typeof it === 'string',
+  );
+}
+
+function secretOf(client: StoredOAuthClientInformation | undefined): string[] {
+  return client && 'client_secret' in client ? [String(client.client_secret)] : [];
 }
 
 /** Notes rights that the server wants; false where they were asked for already. */

@@ -2,13 +2,14 @@
  * The OAuth client of one sign-in, as the MCP SDK drives it. What has to outlive a redirect is in
  * its draft; credentials go to what is kept of the server, each under the issuer that gave it.
  */
-import type {
-  OAuthClientInformationContext,
-  OAuthClientMetadata,
-  OAuthClientProvider,
-  OAuthDiscoveryState,
-  StoredOAuthClientInformation,
-  StoredOAuthTokens,
+import {
+  isStrictScopeSuperset,
+  type OAuthClientInformationContext,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import type { ServerRecord } from '../../store/records.ts';
 import { CALLBACK_PATH, clientMetadata } from './client.ts';
@@ -20,6 +21,8 @@ export interface Draft {
   readonly verifier?: string;
   readonly discovery?: OAuthDiscoveryState;
   readonly resource?: string;
+  /** How this app introduced itself for this sign-in. */
+  readonly client?: StoredOAuthClientInformation;
   /** Rights that were asked for. */
   readonly scope?: string;
 }
@@ -44,6 +47,7 @@ export class SignInProvider implements OAuthClientProvider {
   readonly #record: ServerRecord;
   readonly #keep: Keep;
   readonly #now: () => number;
+  readonly #scope: string | undefined;
 
   constructor(options: {
     readonly record: ServerRecord;
@@ -52,10 +56,13 @@ export class SignInProvider implements OAuthClientProvider {
     readonly now: () => number;
     readonly draft: Draft;
     readonly document?: string;
+    /** Rights that will be asked for. */
+    readonly scope?: string;
   }) {
     this.#record = options.record;
     this.#keep = options.keep;
     this.#now = options.now;
+    this.#scope = options.scope;
     this.draft = options.draft;
     this.redirectUrl = options.origin + CALLBACK_PATH;
     this.clientMetadata = clientMetadata(options.origin);
@@ -78,8 +85,13 @@ export class SignInProvider implements OAuthClientProvider {
         );
       return { ...typed, issuer };
     }
+    const { client } = this.draft;
+    if (client?.issuer === issuer) return client;
     const known = clients?.[issuer];
-    if (known && !isOutdated(known, this.#now())) return known;
+    if (known && !isOutdated(known, this.#now()) && covers(known, this.#scope)) {
+      this.draft = { ...this.draft, client: known };
+      return known;
+    }
     const metadata = this.draft.discovery?.authorizationServerMetadata;
     const byDocument =
       this.clientMetadataUrl !== undefined &&
@@ -88,14 +100,9 @@ export class SignInProvider implements OAuthClientProvider {
     return undefined;
   }
 
-  async saveClientInformation(
-    client: StoredOAuthClientInformation,
-    context?: OAuthClientInformationContext,
-  ): Promise<void> {
-    const issuer = client.issuer ?? context?.issuer ?? '';
-    await this.#keep.change(this.#record, (kept, write) =>
-      write({ ...kept, clients: { ...kept.clients, [issuer]: { ...client, issuer } } }),
-    );
+  /** It waits with the rest: what an unfinished sign-in registered is of no use later. */
+  saveClientInformation(client: StoredOAuthClientInformation): void {
+    this.draft = { ...this.draft, client };
   }
 
   /** A sign-in of a person asks for new ones. */
@@ -107,12 +114,13 @@ export class SignInProvider implements OAuthClientProvider {
     tokens: StoredOAuthTokens,
     context?: OAuthClientInformationContext,
   ): Promise<void> {
-    const { discovery, resource, scope } = this.draft;
+    const { discovery, resource, scope, client } = this.draft;
     const { id_token: idToken, ...given } = tokens;
+    const issuer = tokens.issuer ?? context?.issuer ?? '';
     await this.#keep.change(this.#record, (kept, write) =>
       write({
         server: this.#record.url,
-        clients: kept.clients,
+        clients: { ...kept.clients, ...(client ? { [issuer]: client } : {}) },
         typed: kept.typed,
         discovery,
         resource,
@@ -122,7 +130,7 @@ export class SignInProvider implements OAuthClientProvider {
           // Left out, it is what was asked for (RFC 6749, 5.1).
           ...(scope === undefined ? {} : { scope }),
           ...given,
-          issuer: tokens.issuer ?? context?.issuer ?? '',
+          issuer,
           at: this.#now(),
         },
       }),
@@ -174,6 +182,7 @@ export class SignInProvider implements OAuthClientProvider {
     if (scope === 'discovery' || scope === 'all')
       this.draft = { ...this.draft, discovery: undefined };
     if (scope !== 'client' && scope !== 'all') return;
+    this.draft = { ...this.draft, client: undefined };
     await this.#keep.change(this.#record, (kept, write) => write({ ...kept, clients: {} }));
   }
 }
@@ -182,6 +191,12 @@ export class SignInProvider implements OAuthClientProvider {
 function isOutdated(client: StoredOAuthClientInformation, now: number): boolean {
   const at = 'client_secret_expires_at' in client ? Number(client.client_secret_expires_at) : 0;
   return at > 0 && at * 1000 <= now;
+}
+
+/** Whether a registration, which may be for certain rights only, is good for these. */
+function covers(client: StoredOAuthClientInformation, scope: string | undefined): boolean {
+  const registered = 'scope' in client ? client.scope : undefined;
+  return registered === undefined || !isStrictScopeSuperset(scope, registered);
 }
 
 /**
