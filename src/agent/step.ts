@@ -49,6 +49,7 @@ export async function runStep(input: StepInput): Promise<StepEnd> {
   const growing = { text: -1, thinking: -1 };
   let usage: BrainUsage = {};
   let sent: StepPart['sent'];
+  let decision: string | undefined;
   let calls = 0;
   let bad = 0;
 
@@ -126,6 +127,9 @@ export async function runStep(input: StepInput): Promise<StepEnd> {
       case 'call':
         await propose(event.call);
         break;
+      case 'decision':
+        decision = event.text;
+        break;
       case 'usage':
         usage = { ...usage, ...event.usage };
         break;
@@ -145,6 +149,7 @@ export async function runStep(input: StepInput): Promise<StepEnd> {
     end: end.reason,
     usage,
     ...(sent ? { sent } : {}),
+    ...(decision === undefined ? {} : { decision }),
     ...(end.reason === 'error' ? { error: end.error.message } : {}),
   });
   return end;

@@ -68,6 +68,11 @@ export interface BrainRequest {
   readonly messages: readonly BrainMessage[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: ToolChoice;
+  /**
+   * How well the best of the tools fits the words, as `Offer.match` has it; left out where that says
+   * nothing of whether a tool is needed, as after the first step of a turn.
+   */
+  readonly match?: number;
   /** False where a model that can think is not to; default: as it likes. */
   readonly think?: boolean;
   /** Most tokens of the answer. */
@@ -141,6 +146,8 @@ export type BrainEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
   | { readonly type: 'call'; readonly call: ModelCall }
+  /** Why it went the way it did, as a sentence for the receipt. */
+  | { readonly type: 'decision'; readonly text: string }
   | { readonly type: 'usage'; readonly usage: BrainUsage }
   | { readonly type: 'end'; readonly reason: 'stop' | 'calls' | 'length' | 'aborted' }
   | { readonly type: 'end'; readonly reason: 'error'; readonly error: BrainError };

@@ -44,8 +44,20 @@ export interface Index {
   search(query: string): Map<number, number>;
 }
 
-/** Indexes documents; a document is known by its position. */
-export function buildIndex(documents: readonly string[]): Index {
+/** How often words occur, over a collection of documents. */
+export interface Frequencies {
+  /** Documents, and words in one of them, on the average. */
+  readonly count: number;
+  readonly length: number;
+  /** Documents that hold the word. */
+  of(word: string): number;
+}
+
+/**
+ * Indexes documents; a document is known by its position. How rare a word is, is a matter of the
+ * documents themselves, unless `among` says otherwise.
+ */
+export function buildIndex(documents: readonly string[], among?: Frequencies): Index {
   const postings = new Map<string, Map<number, number>>();
   const lengths = documents.map((document, position) => {
     const words = terms(document);
@@ -56,8 +68,9 @@ export function buildIndex(documents: readonly string[]): Index {
     }
     return words.length;
   });
-  const count = documents.length;
-  const average = lengths.reduce((sum, length) => sum + length, 0) / (count || 1) || 1;
+  const own = lengths.reduce((sum, length) => sum + length, 0) / (lengths.length || 1);
+  const count = among?.count ?? documents.length;
+  const average = (among?.length ?? own) || 1;
   return {
     search(query) {
       const scores = new Map<number, number>();
@@ -65,7 +78,8 @@ export function buildIndex(documents: readonly string[]): Index {
         const found = find(postings, word);
         if (!found) continue;
         const { posting, share } = found;
-        const rarity = Math.log(1 + (count - posting.size + 0.5) / (posting.size + 0.5));
+        const holding = among?.of(found.word) ?? posting.size;
+        const rarity = Math.log(1 + (count - holding + 0.5) / (holding + 0.5));
         for (const [position, frequency] of posting) {
           const length = (lengths[position] ?? 0) / average;
           const weight = (frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length));
@@ -82,12 +96,13 @@ type Posting = ReadonlyMap<number, number>;
 function find(
   postings: ReadonlyMap<string, Posting>,
   word: string,
-): { posting: Posting; share: number } | null {
+): { word: string; posting: Posting; share: number } | null {
   const whole = postings.get(word);
-  if (whole) return { posting: whole, share: 1 };
+  if (whole) return { word, posting: whole, share: 1 };
   for (let length = word.length - 1; length >= SHORTEST_PREFIX; length -= 1) {
-    const posting = postings.get(word.slice(0, length));
-    if (posting) return { posting, share: PREFIX_WEIGHT };
+    const beginning = word.slice(0, length);
+    const posting = postings.get(beginning);
+    if (posting) return { word: beginning, posting, share: PREFIX_WEIGHT };
   }
   return null;
 }

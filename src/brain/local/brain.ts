@@ -28,6 +28,7 @@ import type {
   CatalogueRow,
   EngineEvent,
   EngineName,
+  Fork,
   GenerateRequest,
   LocalEngine,
   Sampling,
@@ -133,20 +134,27 @@ class LocalBrain implements Brain {
   }
 
   async *#answer(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {
-    const asked = { ...request, think: this.#row.thinking === true && request.think !== false };
+    const asked: Asked = {
+      ...request,
+      think: this.#row.thinking === true && request.think !== false,
+      copies: this.#row.copies === true,
+    };
     const prompt = this.#replies.restore(this.#dialect.render(asked), asked);
     const answer = new Answer(this.#dialect.reader(asked), request);
     const stop = new AbortController();
     const meter = new Meter(this.#clock);
+    const fork = this.#fork(asked);
     const events = this.#engine.generate(
-      this.#generateRequest(asked, prompt),
+      this.#generateRequest(asked, prompt, fork),
       AbortSignal.any([signal, stop.signal]),
     );
     let done: Extract<EngineEvent, { type: 'done' }> | undefined;
     for await (const event of events) {
       if (event.type === 'prefill')
         yield { type: 'progress', phase: 'prefill', fraction: event.fraction };
-      else if (event.type === 'token') {
+      else if (event.type === 'odds') {
+        if (fork) yield { type: 'decision', text: decisionText(event.odds, fork, asked) };
+      } else if (event.type === 'token') {
         meter.token();
         yield* answer.push(event.text);
         if (answer.over) stop.abort();
@@ -164,13 +172,31 @@ class LocalBrain implements Brain {
     yield { type: 'end', reason: reason === 'stop' && answer.calls > 0 ? 'calls' : reason };
   }
 
-  #generateRequest(
-    request: BrainRequest & { readonly think: boolean },
-    prompt: readonly string[],
-  ): GenerateRequest {
+  /** Where it was measured whether such a model does right to call: what decides it. */
+  #fork(request: Asked): Fork | null {
+    const { match, messages, tools, toolChoice } = request;
+    const { callsFrom } = this.#row;
+    const { opening } = this.#dialect;
+    if (callsFrom === undefined || opening === undefined || match === undefined) return null;
+    if (toolChoice !== 'auto' || tools.length === 0 || messages.at(-1)?.role !== 'user')
+      return null;
+    return {
+      opening,
+      above: callsFrom - match,
+      first: this.#grammar({ ...request, toolChoice: 'required' }),
+      second: this.#grammar({ ...request, toolChoice: 'none' }),
+    };
+  }
+
+  #grammar(request: Asked): string {
+    return this.#dialect.grammar(request, NOTATIONS[this.#row.engine]);
+  }
+
+  #generateRequest(request: Asked, prompt: readonly string[], fork: Fork | null): GenerateRequest {
     return {
       prompt,
-      grammar: this.#dialect.grammar(request, NOTATIONS[this.#row.engine]),
+      grammar: this.#grammar(request),
+      ...(fork ? { fork } : {}),
       stop: this.#dialect.stop,
       markers: this.#dialect.markers,
       maxTokens: request.maxTokens,
@@ -183,6 +209,19 @@ class LocalBrain implements Brain {
     const base = temperature === undefined ? (this.#row.sampling ?? GREEDY) : { temperature };
     return seed === undefined ? base : { ...base, seed };
   }
+}
+
+/** A request with what the row says of its model. */
+type Asked = BrainRequest & { readonly think: boolean; readonly copies: boolean };
+
+/** What the odds decided, for the receipt. */
+function decisionText(odds: number, { above }: Fork, { match = 0 }: Asked): string {
+  const calls = odds > above;
+  const figure = (value: number): string => value.toFixed(1);
+  const [sum, least] = [figure(odds + match), figure(above + match)];
+  return calls
+    ? `Sure enough that a tool is needed: ${sum}, where it calls from ${least} on.`
+    : `Not sure enough that a tool is needed, so it answered in words: ${sum}, where it calls from ${least} on.`;
 }
 
 const NOTHING = { args: null, changes: [] };

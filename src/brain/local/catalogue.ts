@@ -64,7 +64,8 @@ export function toSampling(value: unknown): Sampling | null {
 /** What a row may say beyond what it must; what is not what it should be is left out. */
 function extras(entry: Record<string, unknown>, base: string): Partial<CatalogueRow> {
   const { quantisation, contexts, kvBytesPerToken, features, largestBuffer } = entry;
-  const { thinking, untaught, demo, images, library, overrides, approxBytes } = entry;
+  const { thinking, untaught, copies, callsFrom, demo, images, library, overrides, approxBytes } =
+    entry;
   const sampling = toSampling(entry['sampling']);
   const most = Number(entry['contextTokens']);
   const texts = (value: unknown): value is string[] =>
@@ -81,6 +82,8 @@ function extras(entry: Record<string, unknown>, base: string): Partial<Catalogue
     ...(sampling ? { sampling } : {}),
     ...(thinking === true ? { thinking } : {}),
     ...(untaught === true ? { untaught } : {}),
+    ...(copies === true ? { copies } : {}),
+    ...(typeof callsFrom === 'number' && Number.isFinite(callsFrom) ? { callsFrom } : {}),
     ...(demo === true ? { demo } : {}),
     ...(images === true ? { images } : {}),
     ...(typeof library === 'string' && URL.canParse(library, base)

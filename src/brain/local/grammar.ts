@@ -10,6 +10,7 @@
  * end after any word; a tool that was not offered cannot be called.
  */
 import type { JsonSchema, ToolChoice, ToolSpec } from '../brain.ts';
+import { namedValues, type Copies } from './copies.ts';
 import { asSchema, parametersOf, resolve, typeOf, type Parameter } from './dialect/signature.ts';
 
 /** Characters of a string without a `maxLength`, and the most that a `maxLength` may ask for. */
@@ -111,6 +112,8 @@ const COUNTED = 2;
 
 class Rules {
   readonly form: CallForm;
+  /** Numbers that may be copied, where there are any and copying is wanted. */
+  numbers: readonly number[] = [];
   readonly #notation: Notation;
   readonly #bodies = new Map<string, string>();
   #count = 0;
@@ -138,6 +141,10 @@ class Rules {
     return this.define(`r${this.#count}`, body);
   }
 
+  has(name: string): boolean {
+    return this.#bodies.has(name);
+  }
+
   toString(): string {
     return [...this.#bodies].map(([name, body]) => `${name} ::= ${body}`).join('\n');
   }
@@ -152,17 +159,20 @@ export interface ReplyGrammar {
   readonly opening?: string;
   /** Whether the model may think first. */
   readonly think?: boolean;
+  /** Strings and numbers of a call may only be copied from here; default: they are free. */
+  readonly copies?: Copies | null;
 }
 
 /** The grammar of a reply. Without tools, or where none may be called, it is text alone. */
 export function replyGrammar(wanted: ReplyGrammar): string {
-  const { tools, choice, form, notation, opening = '', think = false } = wanted;
+  const { tools, choice, form, notation, opening = '', think = false, copies } = wanted;
   const rules = new Rules(form, notation);
   const calls = tools.length > 0 && choice !== 'none';
   const text = choice !== 'required' || tools.length === 0;
   const starts = [...(calls ? ['block'] : []), ...(text ? ['text'] : [])].join(' | ');
   rules.define('root', think && form.think ? `think? (${starts})` : starts);
   if (think && form.think) defineThinking(rules, form.think);
+  if (calls && copies) defineCopies(rules, copies);
   if (calls) defineBlock(rules, tools);
   if (text) defineText(rules, opening);
   return rules.toString();
@@ -186,6 +196,30 @@ function defineText(rules: Rules, opening: string): void {
   rules.define('gap', '[ ]{1,8} | "\\n"{1,2} [ ]{0,8}');
   rules.define('glyph', `[^${mark} \\t\\n\\r]`);
   rules.define('fence', `${marks} ${next}`);
+}
+
+/** Rule of the runs of words that may be copied. */
+const SPAN = 'span';
+
+/**
+ * A rule for each word: itself, and the run from the next word on where it goes on. As many rules as
+ * there are words, whatever the length of a run.
+ */
+function defineCopies(rules: Rules, { texts, numbers }: Copies): void {
+  rules.numbers = numbers;
+  const names = texts.flatMap((words, text) => words.map((_, at) => `w${text}x${at}`));
+  rules.define(SPAN, names.join(' | '));
+  for (const [text, words] of texts.entries())
+    for (const [at, { core, joint }] of words.entries()) {
+      const next = at + 1 < words.length ? ` (${inString(rules, joint)} w${text}x${at + 1})?` : '';
+      rules.define(`w${text}x${at}`, inString(rules, core) + next);
+    }
+}
+
+/** A text as it stands within the quotes of a string, as a literal. */
+function inString(rules: Rules, text: string): string {
+  const { quote, literal } = rules.form.values;
+  return quoted(literal(text).slice(quote.length, -quote.length));
 }
 
 function defineBlock(rules: Rules, tools: readonly ToolSpec[]): void {
@@ -244,7 +278,7 @@ function value(rules: Rules, schema: JsonSchema, root: JsonSchema, depth: number
     case 'string':
       return string(rules, schema);
     case 'integer':
-      return rules.define('int', '"-"? ("0" | [1-9] [0-9]{0,14})');
+      return integer(rules);
     case 'number':
       return number(rules);
     case 'boolean':
@@ -279,10 +313,31 @@ function string(rules: Rules, schema: JsonSchema): string {
   const most = Math.min(bound(schema.maxLength, STRING), LONGEST_STRING);
   const least = Math.min(bound(schema.minLength, 0), most);
   const { quote, character } = rules.form.values;
+  if (rules.has(SPAN) && !isWritten(schema)) {
+    const named = namedValues(schema).map((text) => ` | ${inString(rules, text)}`);
+    return rules.rule(`${quoted(quote)} (${SPAN}${named.join('')}) ${quoted(quote)}`);
+  }
   return rules.rule(`${quoted(quote)} ${rules.run(character, least, most)} ${quoted(quote)}`);
 }
 
+/** Days and times are put into a form of their own; the model has learned that. */
+const isWritten = ({ format, description }: JsonSchema): boolean =>
+  ['date', 'time', 'date-time'].includes(String(format)) ||
+  /\b(?:yyyy-mm-dd|hh:mm)\b/i.test(String(description ?? ''));
+
+/** The numbers of the conversation that are fit, or null where there are none. */
+function copied(rules: Rules, isFit: (value: number) => boolean): string | null {
+  const fit = rules.numbers.filter(isFit);
+  return fit.length > 0 ? rules.rule(fit.map((value) => quoted(String(value))).join(' | ')) : null;
+}
+
+function integer(rules: Rules): string {
+  return copied(rules, Number.isInteger) ?? rules.define('int', '"-"? ("0" | [1-9] [0-9]{0,14})');
+}
+
 function number(rules: Rules): string {
+  const fit = copied(rules, () => true);
+  if (fit !== null) return fit;
   return rules.define('num', '"-"? ("0" | [1-9] [0-9]{0,14}) ("." [0-9]{1,9})?');
 }
 

@@ -41,6 +41,13 @@ export interface CatalogueRow {
   readonly thinking?: boolean;
   /** Of a Gemma 2 or 3 that was not trained for this app: it must be told how tools are called. */
   readonly untaught?: boolean;
+  /** It garbles what it writes freely: arguments of a first call are copied from the conversation. */
+  readonly copies?: boolean;
+  /**
+   * Measured: ln p(call) − ln p(no call) of its first token, plus the BM25 score of the best tool
+   * (`BrainRequest.match`), above which it does right to call. Default: it decides by itself.
+   */
+  readonly callsFrom?: number;
   /** It knows a demo and nothing else: there to be tried, never advised. */
   readonly demo?: boolean;
   /** It can be shown images. */
@@ -306,10 +313,25 @@ export interface GenerateRequest {
   readonly markers?: readonly string[];
   readonly maxTokens: number;
   readonly sampling: Sampling;
+  /** Set where the odds of the first token decide between two grammars; then `grammar` is the one of both. */
+  readonly fork?: Fork;
+}
+
+/** A choice of one of two grammars by the model's own odds, without reading the prompt twice. */
+export interface Fork {
+  /** Text that a reply of the first kind begins with, and no other. */
+  readonly opening: string;
+  /** The first kind where ln p(opening) − ln p(anything else) is above this, else the second. */
+  readonly above: number;
+  /** Grammars of either kind, in the engine's own notation. */
+  readonly first: string;
+  readonly second: string;
 }
 
 export type EngineEvent =
   | { readonly type: 'prefill'; readonly fraction: number | null }
+  /** What the fork's odds were; before the first token. */
+  | { readonly type: 'odds'; readonly odds: number }
   | { readonly type: 'token'; readonly text: string }
   | {
       readonly type: 'done';

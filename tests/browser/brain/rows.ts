@@ -122,7 +122,7 @@ export async function read(
   for await (const event of engine.generate(request, signal)) {
     if (event.type === 'prefill') prefill.push(event.fraction);
     else if (event.type === 'done') done = event;
-    else {
+    else if (event.type === 'token') {
       text += event.text;
       tokens += 1;
       onText(text);

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ToolSpec } from '../../../src/brain/brain.ts';
 
-export const CATEGORIES = ['simple', 'multiple', 'parallel', 'irrelevance'] as const;
+export const CATEGORIES = ['simple', 'multiple', 'irrelevance', 'parallel'] as const;
 export type Category = (typeof CATEGORIES)[number];
 
 /** For each argument the values that are right; `''` among them: it may be left out. */
@@ -105,8 +105,22 @@ function shuffled<Value>(values: readonly Value[], seed: number): Value[] {
 /** The first 100 of the shuffled cases were looked at while the dialect was made. */
 const SEEN = 100;
 
+/** Of these the first 60 were looked at one by one, the others only counted. */
+const COUNTED = 60;
+
 /** `count` cases of a category that nothing was tuned on, always the same ones. */
-export async function unseenCases(category: Category, count: number): Promise<Case[]> {
+export const unseenCases = async (category: Category, count: number): Promise<Case[]> =>
+  (await shuffledCases(category)).slice(SEEN, SEEN + count);
+
+/** The cases over whose tools words were counted for src/mcp/match.ts. */
+export async function countedCases(): Promise<Case[]> {
+  const all = await Promise.all(
+    (['simple', 'multiple', 'irrelevance'] as const).map(shuffledCases),
+  );
+  return all.flatMap((cases) => cases.slice(COUNTED, SEEN));
+}
+
+async function shuffledCases(category: Category): Promise<Case[]> {
   const file = `${FILES[category]}.jsonl`;
   const answers = category === 'irrelevance' ? [] : await lines<Answer>(path.join('answers', file));
   const right = new Map(answers.map((answer) => [answer.id, answer.ground_truth]));
@@ -127,5 +141,5 @@ export async function unseenCases(category: Category, count: number): Promise<Ca
       Object.entries(call).map(([name, accepted]) => ({ name: toolName(name), accepted })),
     ),
   }));
-  return shuffled(all, 42).slice(SEEN, SEEN + count);
+  return shuffled(all, 42);
 }

@@ -15,6 +15,8 @@ export interface DialectRequest extends Pick<
   readonly system?: string;
   /** Whether the model may think first; only where it can. */
   readonly think?: boolean;
+  /** Whether arguments may only be copied from the conversation, where the family has that. */
+  readonly copies?: boolean;
 }
 
 /** A piece of what the model writes. `raw` is the call exactly as written. */
@@ -44,6 +46,8 @@ export interface ReplyReader {
 }
 
 export interface Dialect {
+  /** What every reply begins with that calls tools, where a text can never begin so. */
+  readonly opening?: string;
   /** Text that ends a reply. */
   readonly stop: readonly string[];
   /** Earlier turns that it shows at most; default: all. */

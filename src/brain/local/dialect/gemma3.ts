@@ -13,6 +13,7 @@
  * on as if all were well: "Flight 6E 2131 is in your itinerary" after the person's no.
  */
 import type { BrainMessage } from '../../brain.ts';
+import { copiesOf } from '../copies.ts';
 import { replyGrammar, TOOL_CODE } from '../grammar.ts';
 import type { Dialect, DialectRequest } from './dialect.ts';
 import { createReplyReader } from './reply.ts';
@@ -126,17 +127,19 @@ function render(request: DialectRequest): string[] {
 }
 
 export const gemma3: Dialect = {
+  opening: TOOL_CODE.open,
   turns: EXCHANGES,
   markers: [],
   stop: STOP,
   render,
-  grammar({ messages, tools, toolChoice }, notation) {
+  grammar({ messages, tools, toolChoice, copies = false }, notation) {
     const failed = toolChoice === 'auto' && hasFailed(messages);
     return replyGrammar({
       tools,
       choice: failed ? 'none' : toolChoice,
       form: TOOL_CODE,
       notation,
+      copies: copies ? copiesOf(messages) : null,
       ...(failed ? { opening: FAILED } : {}),
     });
   },

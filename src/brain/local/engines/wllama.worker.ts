@@ -9,6 +9,7 @@ import { EngineError } from '../errors.ts';
 import { fileIn, fileName, folder } from '../files.ts';
 import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
 import { engineFault } from './faults.ts';
+import { LIKELIEST, oddsOf, type TokenOdds } from './odds.ts';
 import type { WorkerEngine } from './protocol.ts';
 import { serve } from './serve.ts';
 import { workerUrl } from './spawn.ts';
@@ -111,6 +112,30 @@ class WllamaEngine implements WorkerEngine {
       throw new EngineError('internal', `the self-test gave a log-probability of ${logprob}`);
   }
 
+  /** What the model would begin with if no grammar held it. */
+  async *#firstToken(params: RawCompletionParams): AsyncGenerator<EngineEvent, FirstToken> {
+    const stream = await this.#wllama.createCompletion({
+      ...params,
+      stream: true,
+      max_tokens: 1,
+      temperature: 0,
+      logprobs: LIKELIEST,
+    });
+    let likeliest: readonly TokenOdds[] = [];
+    let timings: RawCompletionChunk['timings'];
+    for await (const chunk of stream) {
+      timings = chunk.timings ?? timings;
+      const progress = chunk.prompt_progress;
+      if (progress) yield { type: 'prefill', fraction: progress.processed / progress.total };
+      // The library's type says otherwise; this is what its server part answers.
+      const { content } = (chunk.choices[0]?.logprobs ?? {}) as unknown as {
+        content?: readonly { readonly top_logprobs?: readonly TokenOdds[] }[];
+      };
+      likeliest = content?.[0]?.top_logprobs ?? likeliest;
+    }
+    return { likeliest, timings };
+  }
+
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
     const { sampling } = request;
     const params: RawCompletionParams & {
@@ -129,19 +154,33 @@ class WllamaEngine implements WorkerEngine {
       top_k: sampling.topK ?? 0,
       min_p: 0,
       ...(sampling.seed === undefined ? {} : { seed: sampling.seed }),
-      ...(request.grammar === null ? {} : { grammar: request.grammar }),
       abortSignal: signal,
     };
+    const { fork } = request;
+    let { grammar } = request;
     let finish: string | null = null;
     let outputTokens = 0;
     let read: RawCompletionChunk['prompt_progress'];
     let timings: RawCompletionChunk['timings'];
+    /** Of the prompt when it was first read: the odds leave all of it in the cache. */
+    let before: RawCompletionChunk['timings'];
     try {
-      const stream = await this.#wllama.createCompletion({ ...params, stream: true });
+      if (fork) {
+        const first = yield* this.#firstToken(params);
+        before = first.timings;
+        const odds = oddsOf(first.likeliest, fork.opening);
+        yield { type: 'odds', odds };
+        grammar = odds > fork.above ? fork.first : fork.second;
+      }
+      const stream = await this.#wllama.createCompletion({
+        ...params,
+        ...(grammar === null ? {} : { grammar }),
+        stream: true,
+      });
       for await (const chunk of stream) {
         timings = chunk.timings ?? timings;
         const progress = chunk.prompt_progress;
-        if (progress) {
+        if (progress && !before) {
           read = progress;
           yield { type: 'prefill', fraction: progress.processed / progress.total };
         }
@@ -160,10 +199,16 @@ class WllamaEngine implements WorkerEngine {
       type: 'done',
       reason: signal.aborted ? 'aborted' : finish === 'length' ? 'length' : 'stop',
       promptTokens: timings ? timings.cache_n + timings.prompt_n : (read?.total ?? 0),
-      cachedTokens: timings?.cache_n ?? read?.cache ?? 0,
+      cachedTokens: (before ?? timings)?.cache_n ?? read?.cache ?? 0,
       outputTokens: timings?.predicted_n ?? outputTokens,
     };
   }
+}
+
+/** The likeliest first tokens, with their log-probabilities; the prompt stays in the cache. */
+interface FirstToken {
+  readonly likeliest: readonly TokenOdds[];
+  readonly timings: RawCompletionChunk['timings'];
 }
 
 startFromFile(build);

@@ -9,12 +9,23 @@ export interface Question {
   readonly words: string;
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: ToolChoice;
+  /** As in a request of the app: how well the best of the tools fits. */
+  readonly match?: number;
+}
+
+export interface WrittenCall extends MadeCall {
+  /** As the model wrote it, and what was put right in it. */
+  readonly raw: string;
+  readonly mended?: string;
 }
 
 export interface Reply {
-  readonly calls: readonly MadeCall[];
+  readonly calls: readonly WrittenCall[];
+  /** The beginning of what was said where nothing was called. */
   readonly text: string;
   readonly usage: BrainUsage;
+  /** Why it called, or did not, where the odds decided. */
+  readonly decision?: string;
   /** Set where the model failed. */
   readonly error?: string;
 }
@@ -34,6 +45,9 @@ declare global {
   }
 }
 
+/** Characters after which a text is no longer listened to: no call follows a text. */
+const ENOUGH = 40;
+
 const NOW = 'Sunday 2026-11-29 14:05, Asia/Kolkata';
 
 async function start(): Promise<Evaluation> {
@@ -50,13 +64,14 @@ async function start(): Promise<Evaluation> {
       if (view?.status.kind !== 'ready')
         throw new Error(`${model} could not be stored: ${JSON.stringify(view?.status)}`);
     },
-    async ask({ model, words, tools, toolChoice }) {
+    async ask({ model, words, tools, toolChoice, match }) {
       const brain = await models.brain(model);
       if (!brain) throw new Error(`${model} is not stored.`);
-      const calls: MadeCall[] = [];
+      const calls: WrittenCall[] = [];
       let text = '';
       let usage: BrainUsage = {};
       let error: string | undefined;
+      let decision: string | undefined;
       const events = brain.stream(
         {
           system: '',
@@ -64,17 +79,29 @@ async function start(): Promise<Evaluation> {
           messages: [{ role: 'user', text: words }],
           tools,
           toolChoice,
+          ...(match === undefined ? {} : { match }),
           maxTokens: 200,
         },
         new AbortController().signal,
       );
       for await (const event of events) {
         if (event.type === 'text') text += event.text;
-        if (event.type === 'call') calls.push({ name: event.call.name, args: event.call.args });
+        if (event.type === 'call') {
+          const { name, args, raw, mended } = event.call;
+          calls.push({ name, args, raw, ...(mended === undefined ? {} : { mended }) });
+        }
+        if (event.type === 'decision') decision = event.text;
         if (event.type === 'usage') ({ usage } = event);
         if (event.type === 'end' && event.reason === 'error') error = event.error.message;
+        if (text.length > ENOUGH) break;
       }
-      return { calls, text, usage, ...(error === undefined ? {} : { error }) };
+      return {
+        calls,
+        text,
+        usage,
+        ...(decision === undefined ? {} : { decision }),
+        ...(error === undefined ? {} : { error }),
+      };
     },
     unload: () => models.unload(),
   };
