@@ -213,6 +213,27 @@ export function tooLarge(peer: Peer, megabytes: number): HostError {
   };
 }
 
+/** The server was reached, and answered that it will not. What it said is its own word. */
+export function refusedBy(peer: Peer, said: string): HostError {
+  return {
+    code: 'protocol',
+    message: `${peer.name} did not give this.`,
+    advice: `It says: ${said.slice(0, 300)}`,
+  };
+}
+
+export function unwatchable(peer: Peer): HostError {
+  return {
+    code: 'protocol',
+    message: `${peer.name} does not tell when this changes.`,
+    advice: 'Read it again to see whether it did.',
+  };
+}
+
+export function stoppedByPerson(): HostError {
+  return { code: 'internal', message: 'This was stopped.', advice: 'Nothing was changed by it.' };
+}
+
 export function internal(detail: string): HostError {
   return {
     code: 'internal',

@@ -5,6 +5,13 @@
  */
 import { isObject } from './schema.ts';
 
+/** A header's name (RFC 9110, 5.1). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+/** Types whose values can stand in a header. */
+const TYPES = ['string', 'integer', 'boolean'];
+/** Members of a schema that hold data, no schemas. */
+const DATA = ['default', 'example', 'examples', 'enum', 'const'];
+
 /** The headers for one call; empty for nearly every tool. */
 export function paramHeaders(
   schema: Readonly<Record<string, unknown>>,
@@ -17,11 +24,40 @@ export function paramHeaders(
     if (!isObject(property)) continue;
     if (isObject(value)) Object.assign(headers, paramHeaders(property, value));
     const header = property['x-mcp-header'];
-    if (typeof header !== 'string' || !/^[\w!#$%&'*+.^`|~-]+$/.test(header)) continue;
+    if (typeof header !== 'string' || !TOKEN.test(header)) continue;
     if (typeof value === 'string' || typeof value === 'boolean' || Number.isInteger(value))
       headers[`Mcp-Param-${header}`] = encode(String(value));
   }
   return headers;
+}
+
+/**
+ * True where a schema marks what cannot be a header: something other than a plain property, a name
+ * that is none, or one name twice. Such a tool is to be left out (SEP-2243).
+ */
+export function hasFaultyHeaders(schema: unknown): boolean {
+  const names = new Set<string>();
+
+  function isFaulty(part: unknown, isProperty: boolean): boolean {
+    if (Array.isArray(part)) return part.some((item) => isFaulty(item, false));
+    if (!isObject(part)) return false;
+    const { 'x-mcp-header': header, properties, ...rest } = part;
+    if (header !== undefined) {
+      if (!isProperty || typeof header !== 'string' || !TOKEN.test(header)) return true;
+      const name = header.toLowerCase();
+      if (names.has(name) || !TYPES.includes(String(part.type))) return true;
+      names.add(name);
+    }
+    const reachable = isProperty || part === schema;
+    if (isObject(properties))
+      for (const property of Object.values(properties))
+        if (isFaulty(property, reachable)) return true;
+    return Object.entries(rest).some(
+      ([key, value]) => !DATA.includes(key) && isFaulty(value, false),
+    );
+  }
+
+  return isFaulty(schema, false);
 }
 
 /** Plain ASCII as it is; anything else in the specification's base64 form. */

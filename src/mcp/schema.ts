@@ -96,17 +96,36 @@ function convert(value: unknown, type: string): unknown {
 /** What is wrong with the arguments, as one message for the model; null where nothing is. */
 export function findProblems(args: Args, schema: JsonSchema): string | null {
   const unknown = unknownArguments(args, schema);
-  const validator = validatorOf(schema);
-  let errors: OutputUnit[] = [];
-  try {
-    errors = validator?.validate(args).errors ?? [];
-  } catch {
-    // A schema that the validator cannot follow, e.g. a reference into the network, is the server's
-    // own to check.
-  }
+  const errors = errorsOf(args, schema);
   const problems = [...unknown, ...leaves(errors).map((error) => sentence(error, args, schema))];
   const distinct = [...new Set(problems)];
   return distinct.length === 0 ? null : distinct.slice(0, MOST_PROBLEMS).join(' ');
+}
+
+/**
+ * What is wrong with a tool's structured result, as a sentence for the person and the model; null where
+ * nothing is, or where the schema itself cannot be followed.
+ */
+export function findMismatch(structured: unknown, outputSchema: JsonSchema): string | null {
+  if (structured === undefined)
+    return 'The tool promised structured data and sent none; read its text with care.';
+  const errors = errorsOf(structured, outputSchema);
+  if (errors.length === 0) return null;
+  const problems = leaves(errors).map((error) =>
+    sentence(error, structured, outputSchema, { all: 'It', one: 'field' }),
+  );
+  const named = [...new Set(problems)].slice(0, MOST_PROBLEMS);
+  return `The result is not what the tool promised; use it with care. ${named.join(' ')}`;
+}
+
+function errorsOf(value: unknown, schema: JsonSchema): OutputUnit[] {
+  try {
+    return validatorOf(schema)?.validate(value).errors ?? [];
+  } catch {
+    // A schema that the validator cannot follow, e.g. a reference into the network, is the server's
+    // own to check.
+    return [];
+  }
 }
 
 const validators = new WeakMap<JsonSchema, Validator | null>();
@@ -178,11 +197,24 @@ function leaves(errors: readonly OutputUnit[]): OutputUnit[] {
   return found.length > 0 ? found : errors.filter((error) => error.keyword !== 'properties');
 }
 
-function sentence(error: OutputUnit, args: Args, schema: JsonSchema): string {
+/** What is being checked, in words. */
+interface Nouns {
+  readonly all: string;
+  readonly one: string;
+}
+
+const ARGUMENTS: Nouns = { all: 'The arguments', one: 'argument' };
+
+function sentence(
+  error: OutputUnit,
+  checked: unknown,
+  schema: JsonSchema,
+  nouns: Nouns = ARGUMENTS,
+): string {
   const path = error.instanceLocation.split('/').slice(1).map(decodeURIComponent);
-  const name = path.join('.') || 'The arguments';
+  const name = path.join('.') || nouns.all;
   let wanted: JsonSchema = schema;
-  let value: unknown = args;
+  let value: unknown = checked;
   for (const step of path) {
     const next = Array.isArray(value) && isObject(wanted.items) ? wanted.items : null;
     wanted = next ?? propertySchema(wanted, step) ?? {};
@@ -195,7 +227,7 @@ function sentence(error: OutputUnit, args: Args, schema: JsonSchema): string {
       const hint = propertySchema(wanted, missing)?.description;
       const where = path.length > 0 ? `${name}.${missing}` : missing;
       const what = typeof hint === 'string' ? ` (${clip(hint)})` : '';
-      return `The argument ${where}${what} is missing.`;
+      return `The ${nouns.one} ${where}${what} is missing.`;
     }
     case 'type':
       return `${name} must be of type ${typesOf(wanted).join(' or ')}, not ${got}.`;

@@ -2,8 +2,9 @@
  * The fetch under a connection. It remembers how the last request went, because the protocol's own
  * errors leave out what tells one fault from another, and it bounds what a server may send.
  */
+import { noteBearer } from './auth/bearer.ts';
 
-/** How the last POST of a connection went. */
+/** How the last POST of a connection went; over HTTP+SSE, the last request of any kind. */
 export interface Exchange {
   /** The HTTP status; null where no answer came. */
   readonly status: number | null;
@@ -25,11 +26,15 @@ export interface Wire {
   heardAt(): number;
 }
 
-/** `maxBytes` bounds a whole JSON answer, or one event of a stream. */
+/**
+ * `maxBytes` bounds a whole JSON answer, or one event of a stream. `onStreamEnd` is for HTTP+SSE, where
+ * all answers come over one stream: it is called when that is over, however it ended.
+ */
 export function createWire(
   fetch: typeof globalThis.fetch,
   maxBytes: number,
   now: () => number,
+  onStreamEnd?: () => void,
 ): Wire {
   let last: Exchange | null = null;
   let overflowed = false;
@@ -40,11 +45,12 @@ export function createWire(
     heardAt: () => heardAt,
     async fetch(input, init) {
       const isPost = init?.method?.toUpperCase() === 'POST';
+      const isTold = isPost || onStreamEnd !== undefined;
       let response: Response;
       try {
         response = await fetch(input, init);
       } catch (failure) {
-        if (isPost)
+        if (isTold)
           last = {
             status: null,
             contentType: '',
@@ -56,7 +62,7 @@ export function createWire(
         throw failure;
       }
       heardAt = now();
-      if (isPost)
+      if (isTold)
         last = {
           status: response.status,
           contentType: response.headers.get('content-type') ?? '',
@@ -65,15 +71,23 @@ export function createWire(
           type: response.type,
           failure: null,
         };
-      return bounded(response, maxBytes, () => {
+      const onOverflow = () => {
         overflowed = true;
-      });
+      };
+      const answer = bounded(response, maxBytes, onOverflow, isPost ? undefined : onStreamEnd);
+      if (answer.status === 401) noteBearer(answer, init?.headers);
+      return answer;
     },
   };
 }
 
 /** The same response with a body that fails once more than `maxBytes` came. */
-function bounded(response: Response, maxBytes: number, onOverflow: () => void): Response {
+function bounded(
+  response: Response,
+  maxBytes: number,
+  onOverflow: () => void,
+  onEnd: () => void = () => undefined,
+): Response {
   if (response.body === null || response.status < 200) return response;
   const isStream = (response.headers.get('content-type') ?? '').includes('text/event-stream');
   let bytes = 0;
@@ -91,7 +105,8 @@ function bounded(response: Response, maxBytes: number, onOverflow: () => void): 
     },
   });
   const { status, statusText, headers } = response;
-  const copy = new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+  response.body.pipeTo(counter.writable).then(onEnd, onEnd);
+  const copy = new Response(counter.readable, { status, statusText, headers });
   // A constructed response knows neither; the transport reads both to follow redirects.
   Object.defineProperties(copy, { url: { value: response.url }, type: { value: response.type } });
   return copy;

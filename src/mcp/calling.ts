@@ -1,0 +1,175 @@
+/**
+ * One call of a tool, to its end. Promises: nothing here throws; every end says whether the call may
+ * have run; a stop is told to the server; a structured result that is not what the tool promised is
+ * kept, and said.
+ */
+import { LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
+import type { ContentBlock } from '../store/records.ts';
+import { redact } from '../store/redact.ts';
+import type { Clock } from './clock.ts';
+import type { CallEars, CallEnd, CallTarget, Era, Limits } from './connection-types.ts';
+import { converse, TooManyQuestions, type Talk } from './converse.ts';
+import { LOST, type Explained } from './explain.ts';
+import type { Hearing } from './hearing.ts';
+import { paramHeaders } from './param-headers.ts';
+import { findMismatch, isObject } from './schema.ts';
+import { cancelTask, follow, KEEP_MS } from './tasks.ts';
+import { TASK_META } from './transports.ts';
+
+/** Error of 2025-11-25: the person has to visit a page before the call can be made. */
+const URL_ELICITATION_REQUIRED = -32_042;
+
+export interface Calling {
+  readonly talk: Talk;
+  readonly hearing: Hearing;
+  readonly era: Era;
+  readonly limits: Limits;
+  readonly secrets: readonly string[];
+  /** The server makes tasks of calls that ask for it (2025-11-25). */
+  readonly takesTasks: boolean;
+  /** The server is to send its log along with each call (2026-07-28). */
+  readonly wantsLog: boolean;
+  explain(cause: unknown, ms: number): Promise<Explained>;
+}
+
+export function callTool(
+  calling: Calling,
+  tool: CallTarget,
+  args: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+  ears: CallEars = {},
+): Promise<CallEnd> {
+  const { talk, era, takesTasks, wantsLog } = calling;
+  const support = tool.execution?.taskSupport;
+  const asTask = takesTasks && (support === 'required' || support === 'optional');
+  const params = {
+    name: tool.name,
+    arguments: { ...args },
+    ...(asTask ? { task: { ttl: KEEP_MS } } : {}),
+    ...(wantsLog ? { _meta: { [LOG_LEVEL_META_KEY]: 'info' } } : {}),
+  };
+  const headers = era === 'modern' ? paramHeaders(tool.inputSchema, args) : {};
+  return toEnd(calling, tool, signal, async (clock, onTask) => {
+    const send = () =>
+      converse<Record<string, unknown>>(talk, {
+        method: 'tools/call',
+        params,
+        clock,
+        headers,
+        ...(ears.progress ? { onProgress: ears.progress } : {}),
+      });
+    const result = await afterVisits(calling, clock, send);
+    const task = isObject(result._meta) ? result._meta[TASK_META] : undefined;
+    if (!isObject(task)) return result;
+    const taskId = String(task.taskId);
+    onTask(taskId);
+    ears.task?.(taskId);
+    return follow(followingOf(calling, taskId, clock, ears), task);
+  });
+}
+
+export function resumeTask(
+  calling: Calling,
+  tool: Pick<CallTarget, 'outputSchema'>,
+  taskId: string,
+  signal: AbortSignal,
+  ears: CallEars = {},
+): Promise<CallEnd> {
+  return toEnd(calling, tool, signal, (clock, onTask) => {
+    onTask(taskId);
+    return follow(followingOf(calling, taskId, clock, ears));
+  });
+}
+
+function followingOf({ talk, era, limits }: Calling, taskId: string, clock: Clock, ears: CallEars) {
+  const onProgress = ears.progress;
+  const shared = { talk, era, taskId, clock, ms: limits.list };
+  return onProgress ? { ...shared, onProgress } : shared;
+}
+
+/** Asks the person to visit the pages that the server names, and sends once more when they did. */
+async function afterVisits<T>(
+  { talk, hearing }: Calling,
+  clock: Clock,
+  send: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await send();
+  } catch (cause) {
+    const pages = pagesOf(cause);
+    if (pages.length === 0) throw cause;
+    for (const page of pages) {
+      const done = hearing.elicited(String(page.elicitationId), clock.signal);
+      const answered = await talk.clocks.during(clock.signal, (signal) =>
+        talk.answer('elicitation/create', { ...page, mode: 'url' }, signal),
+      );
+      if (answered.action !== 'accept') throw cause;
+      // What the person does there takes as long as it takes, up to the clock.
+      clock.touch();
+      await done;
+      clock.signal.throwIfAborted();
+    }
+    return await send();
+  }
+}
+
+function pagesOf(cause: unknown): Record<string, unknown>[] {
+  if (!ProtocolError.isInstance(cause) || cause.code !== URL_ELICITATION_REQUIRED) return [];
+  const { elicitations } = isObject(cause.data) ? cause.data : {};
+  return Array.isArray(elicitations) ? elicitations.filter(isObject) : [];
+}
+
+async function toEnd(
+  calling: Calling,
+  tool: Pick<CallTarget, 'outputSchema'>,
+  signal: AbortSignal,
+  work: (clock: Clock, onTask: (id: string) => void) => Promise<Readonly<Record<string, unknown>>>,
+): Promise<CallEnd> {
+  const { talk, limits, secrets } = calling;
+  if (signal.aborted) return { kind: 'aborted' };
+  const clock = talk.clocks.start(limits.call, limits.ceiling, signal);
+  let taskId: string | null = null;
+  try {
+    const result = await work(clock, (id) => {
+      taskId = id;
+    });
+    return answerOf(result, tool.outputSchema);
+  } catch (cause) {
+    if (signal.aborted || clock.late()) {
+      if (taskId !== null && signal.aborted) await cancelTask(talk, taskId);
+      if (signal.aborted) return { kind: 'aborted' };
+      return { kind: 'timeout', seconds: Math.round(limits.call / 1000) };
+    }
+    if (isRefusal(cause))
+      return { kind: 'refused', code: cause.code, message: redact(cause.message, secrets) };
+    if (cause instanceof TooManyQuestions)
+      return { kind: 'refused', code: ProtocolErrorCode.InternalError, message: cause.message };
+    const found = await calling.explain(cause, limits.call);
+    // A task lives on without the session that it was made in.
+    if (found.sessionGone && taskId === null) return { kind: 'session-gone' };
+    const ran = found.ran === 'maybe' || taskId !== null;
+    return { kind: ran ? 'lost' : 'not-run', error: found.error };
+  } finally {
+    clock.end();
+  }
+}
+
+function isRefusal(cause: unknown): cause is ProtocolError {
+  return ProtocolError.isInstance(cause) && cause.message !== LOST;
+}
+
+function answerOf(
+  result: Readonly<Record<string, unknown>>,
+  outputSchema: CallTarget['outputSchema'],
+): CallEnd {
+  const { content, structuredContent, isError } = result;
+  const note =
+    isError !== true && outputSchema ? findMismatch(structuredContent, outputSchema) : null;
+  return {
+    kind: 'answer',
+    isError: isError === true,
+    content: Array.isArray(content) ? (content as readonly ContentBlock[]) : [],
+    ...(structuredContent === undefined ? {} : { structured: structuredContent }),
+    ...(note === null ? {} : { note }),
+  };
+}

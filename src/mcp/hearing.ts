@@ -1,0 +1,193 @@
+/**
+ * What a server says by itself: that a list or a resource changed, and its log. Until 2025-11-25 it
+ * just comes; from 2026-07-28 on it has to be listened for (`subscriptions/listen`), with one stream
+ * that is opened again when it breaks.
+ */
+import type { Client, McpSubscription, SubscriptionFilter } from '@modelcontextprotocol/client';
+import type { ListKind } from '../store/records.ts';
+import { redact } from '../store/redact.ts';
+import type { ConnectOptions, Patience } from './connection-types.ts';
+import { PATIENCE } from './transports.ts';
+
+/** Changes that come within this many milliseconds of each other are told once. */
+const TOGETHER_MS = 300;
+/** What a log may hold in one line, in characters. */
+const LONGEST_LINE = 2_000;
+
+export interface Hearing {
+  /** Listens for what the server offers. Called once, when the connection stands. */
+  begin(): void;
+  /** Calls `onUpdate` at each change of the resource, until the function that it gives is called. */
+  watch(uri: string, onUpdate: () => void, ms: number): Promise<() => void>;
+  /** Resolves when the server says that the person is done at an address that it asked them to open. */
+  elicited(elicitationId: string, signal: AbortSignal): Promise<void>;
+  end(): void;
+}
+
+type Told = Pick<ConnectOptions, 'onChanged' | 'onLog' | 'secrets' | 'now' | 'patience'>;
+
+/** To be made before the client connects: what is said at once is heard. */
+export function createHearing(client: Client, told: Told): Hearing {
+  const patience: Patience = { ...PATIENCE, ...told.patience };
+  const timers = new Map<ListKind, ReturnType<typeof setTimeout>>();
+  const watchers = new Map<string, Set<() => void>>();
+  const waiting = new Map<string, () => void>();
+  let listening: Listening | null = null;
+  let ended = false;
+
+  function changed(kind: ListKind): void {
+    clearTimeout(timers.get(kind));
+    const tell = () => {
+      timers.delete(kind);
+      told.onChanged(kind);
+    };
+    timers.set(kind, setTimeout(tell, TOGETHER_MS));
+  }
+
+  client.setNotificationHandler('notifications/tools/list_changed', () => changed('tools'));
+  client.setNotificationHandler('notifications/prompts/list_changed', () => changed('prompts'));
+  client.setNotificationHandler('notifications/resources/list_changed', () => changed('resources'));
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+    watchers.get(params.uri)?.forEach((onUpdate) => onUpdate());
+  });
+  client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
+    waiting.get(params.elicitationId)?.();
+  });
+  client.setNotificationHandler('notifications/message', ({ params }) => {
+    const { level, logger, data } = params;
+    const text = typeof data === 'string' ? data : JSON.stringify(data);
+    told.onLog?.({
+      at: told.now(),
+      level,
+      text: line(text ?? ''),
+      ...(logger === undefined ? {} : { logger: line(logger).slice(0, 100) }),
+    });
+  });
+
+  /** Struck before it is cut: half a secret would not be known as one. */
+  function line(text: string): string {
+    return redact(text.slice(0, 2 * LONGEST_LINE), told.secrets).slice(0, LONGEST_LINE);
+  }
+
+  const isModern = () => client.getProtocolEra() === 'modern';
+
+  function filter(): SubscriptionFilter {
+    const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
+    return {
+      ...(tools?.listChanged ? { toolsListChanged: true } : {}),
+      ...(prompts?.listChanged ? { promptsListChanged: true } : {}),
+      ...(resources?.listChanged ? { resourcesListChanged: true } : {}),
+      ...(watchers.size > 0 ? { resourceSubscriptions: [...watchers.keys()] } : {}),
+    };
+  }
+
+  /** One stream with all that is listened for; a change of it is a new stream. */
+  function listen(): Promise<void> {
+    listening?.end();
+    listening = null;
+    const wanted = filter();
+    if (ended || Object.keys(wanted).length === 0) return Promise.resolve();
+    listening = keepListening(client, wanted, patience);
+    return listening.begun;
+  }
+
+  async function unwatch(uri: string, onUpdate: () => void): Promise<void> {
+    const all = watchers.get(uri);
+    all?.delete(onUpdate);
+    if (!all || all.size > 0) return;
+    watchers.delete(uri);
+    if (isModern()) await listen();
+    else await client.unsubscribeResource({ uri });
+  }
+
+  return {
+    begin() {
+      if (isModern()) listen().catch(() => undefined);
+      // From 2026-07-28 on each call says for itself what it wants to hear.
+      else if (told.onLog && client.getServerCapabilities()?.logging)
+        client
+          .request({ method: 'logging/setLevel', params: { level: 'info' } })
+          .catch(() => undefined);
+    },
+
+    async watch(uri, onUpdate, ms) {
+      const all = watchers.get(uri) ?? new Set();
+      const isFirst = all.size === 0;
+      all.add(onUpdate);
+      watchers.set(uri, all);
+      try {
+        if (isFirst && isModern()) await listen();
+        else if (isFirst) await client.subscribeResource({ uri }, { timeout: ms });
+      } catch (cause) {
+        all.delete(onUpdate);
+        if (all.size === 0) watchers.delete(uri);
+        throw cause;
+      }
+      return () => void unwatch(uri, onUpdate).catch(() => undefined);
+    },
+
+    elicited(elicitationId, signal) {
+      return new Promise((resolve) => {
+        const done = () => {
+          waiting.delete(elicitationId);
+          resolve();
+        };
+        waiting.set(elicitationId, done);
+        signal.addEventListener('abort', done, { once: true });
+      });
+    },
+
+    end() {
+      ended = true;
+      timers.forEach((timer) => clearTimeout(timer));
+      listening?.end();
+    },
+  };
+}
+
+interface Listening {
+  /** Rejects where the server does not let itself be listened to. */
+  readonly begun: Promise<void>;
+  end(): void;
+}
+
+/** Keeps one subscription open. One that the server ends again and again is asked for ever later. */
+function keepListening(
+  client: Client,
+  filter: SubscriptionFilter,
+  { firstMs, longestMs, times }: Patience,
+): Listening {
+  const over = new AbortController();
+  let subscription: McpSubscription | null = null;
+  let failures = 0;
+
+  async function open(): Promise<void> {
+    subscription = await client.listen(filter, { signal: over.signal });
+    const since = performance.now();
+    void subscription.closed.then((how) => {
+      if (how === 'local' || over.signal.aborted) return;
+      if (performance.now() - since > longestMs) failures = 0;
+      later();
+    });
+  }
+
+  function later(): void {
+    if (failures >= times) return;
+    const pause = Math.min(firstMs * 2 ** failures, longestMs);
+    failures += 1;
+    const timer = setTimeout(() => {
+      open().catch(() => {
+        if (!over.signal.aborted) later();
+      });
+    }, pause);
+    over.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  }
+
+  return {
+    begun: open(),
+    end() {
+      over.abort();
+      subscription?.close().catch(() => undefined);
+    },
+  };
+}
