@@ -3,7 +3,7 @@
  * allowed, running, done. `running` is written before anything is sent and only once, so a call runs
  * at most once whatever dies in between.
  */
-import type { BoundCall } from '../mcp/types.ts';
+import type { BoundCall, CallWatch } from '../mcp/types.ts';
 import type { GateContext } from '../policy/types.ts';
 import type { CallPart, Outcome, Part } from '../store/records.ts';
 import { heardIn, together } from './heard.ts';
@@ -86,8 +86,9 @@ async function settleOne(run: Run, index: number): Promise<boolean> {
 
   if (part.state === 'running') {
     // Found running at a restart: it was sent by a turn that died before the answer was stored.
-    if (tool && (tool.readOnly || tool.idempotent))
-      return execute(run, index, { callId: part.callId, tool, args: part.args, days: part.days });
+    const sent = tool && { callId: part.callId, tool, args: part.args, days: part.days };
+    if (sent && part.task !== undefined) return execute(run, index, sent, part.task);
+    if (sent && (sent.tool.readOnly || sent.tool.idempotent)) return execute(run, index, sent);
     await journal.replace(index, {
       ...part,
       state: 'done',
@@ -171,12 +172,23 @@ async function allowed(run: Run, index: number, call: BoundCall): Promise<boolea
   return callAt(run, index).state === 'allowed';
 }
 
-async function execute(run: Run, index: number, call: BoundCall): Promise<boolean> {
+/** Makes the call, or goes on waiting for the task that its server made of it. */
+async function execute(run: Run, index: number, call: BoundCall, task?: string): Promise<boolean> {
   const { journal, toolbox, clock, onActivity, keepPrivate } = run.ports;
   onActivity({ kind: 'calling', callId: call.callId });
-  const outcome: Outcome = await toolbox.call(call, run.signal, (progress) =>
-    onActivity({ kind: 'calling', callId: call.callId, progress }),
-  );
+  let noting = Promise.resolve();
+  const watch: CallWatch = {
+    progress: (progress) => onActivity({ kind: 'calling', callId: call.callId, progress }),
+    // Durable at once: with it the call survives the page.
+    task: (id) => {
+      noting = noting.then(() => journal.replace(index, { ...callAt(run, index), task: id }));
+      noting.catch(() => undefined);
+    },
+  };
+  const outcome: Outcome = await (task === undefined
+    ? toolbox.call(call, run.signal, watch)
+    : toolbox.resume(call, task, run.signal, watch));
+  await noting;
   const asked = run.ports.asked?.(call.tool.server) ?? [];
   // The clock stops while a person is asked.
   for (const { ms } of asked) run.stopwatch.leaveOut(ms);

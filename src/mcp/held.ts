@@ -30,3 +30,9 @@ export function heldNames(list: Pick<ToolListRecord, 'tools' | 'held'> | undefin
       .map(({ name }) => name),
   );
 }
+
+/** Takes over a changed definition; none where it has changed once more since it was shown. */
+export function accepted(list: ToolListRecord, name: string, pin: string): ToolListRecord {
+  if (!list.tools.some((tool) => tool.name === name && tool.pin === pin)) return list;
+  return { ...list, held: (list.held ?? []).filter((tool) => tool.name !== name) };
+}

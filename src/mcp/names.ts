@@ -19,14 +19,17 @@ export interface NameInput {
  */
 export function modelNames(tools: readonly NameInput[]): string[] {
   const taken = new Set<string>();
+  /** The next number to try for a name: counted from 2 each time, many equal names would take long. */
+  const next = new Map<string, number>();
   return tools.map(({ serverName, tool }) => {
     const own = identifier(tool);
     const full = identifier(`${slug(serverName)}_${tool}`);
     let name = own !== null && !taken.has(own.toLowerCase()) ? own : full;
     if (name === null || taken.has(name.toLowerCase())) {
       const stem = name ?? 'tool';
-      let count = 2;
+      let count = next.get(stem.toLowerCase()) ?? 2;
       while (taken.has(numbered(stem, count).toLowerCase())) count += 1;
+      next.set(stem.toLowerCase(), count + 1);
       name = numbered(stem, count);
     }
     // Compared without case, because small models and some APIs confuse the two.

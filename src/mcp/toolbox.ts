@@ -4,16 +4,15 @@
  *
  * Promise: an offer is made from the stored lists alone, and waits for no network.
  */
-import type { ServerRecord, ToolDefinition, ToolListRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { bindArguments } from './bind.ts';
 import { buildIndex, type Index } from './bm25.ts';
-import { inOrder } from './host.ts';
-import { modelNames } from './names.ts';
-import type { Binding, Offer, OfferBudget, Tool, Toolbox, ToolCaller } from './types.ts';
+import { searchText } from './search-text.ts';
+import { allTools } from './tools.ts';
+import type { Binding, OfferBudget, Tool, Toolbox, ToolCaller } from './types.ts';
 
 export interface ToolboxOptions {
-  readonly store: Pick<Store, 'servers' | 'lists' | 'changes'>;
+  readonly store: Pick<Store, 'changes'>;
   readonly host: ToolCaller;
   /** The phone's time zone, an IANA name; asked each time, because phones travel. */
   readonly timeZone: () => string;
@@ -25,6 +24,8 @@ export interface ToolboxOptions {
 interface Snapshot {
   /** Tools that are on, of servers that are on, in the order of the servers. */
   readonly tools: readonly Tool[];
+  /** What each of them is found by, by position. */
+  readonly texts: readonly string[];
   /** Over the same tools, by position. */
   readonly index: Index;
 }
@@ -35,9 +36,14 @@ interface Snapshot {
  */
 const FEW_TOOLS = 8;
 
+/** After this many tools in a row that do not fit, no smaller one is looked for: counting costs time. */
+const MISSES = 16;
+
 export function createToolbox(options: ToolboxOptions): Toolbox {
   const { store, host, timeZone, locale = () => 'en-GB' } = options;
   let snapshot: Promise<Snapshot> | null = null;
+  /** What was known before the last change. */
+  let earlier: Snapshot | null = null;
   let bindWith: typeof bindArguments | null = null;
 
   store.changes.subscribe(({ topic }) => {
@@ -53,21 +59,35 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   }
 
   async function takeSnapshot(): Promise<Snapshot> {
-    await host.ready();
-    const [servers, lists] = await Promise.all([store.servers.all(), store.lists.all()]);
+    const { servers, lists } = await host.stock();
     const found = allTools(servers, lists);
-    return {
-      tools: found.map(({ tool }) => tool),
-      index: buildIndex(found.map(({ text }) => text)),
-    };
+    const tools = found.map(({ tool }) => tool);
+    // Most changes leave the definitions as they are: a list was renewed, a server had an error.
+    const same = earlier && samePins(earlier.tools, tools) ? earlier : null;
+    const texts = same?.texts ?? found.map(({ definition }) => searchText(definition));
+    earlier = { tools, texts, index: same?.index ?? buildIndex(texts) };
+    return earlier;
   }
 
   return {
     async offer(request, budget) {
-      const [{ tools, index }, loaded] = await Promise.all([current(), import('./bind.ts')]);
-      bindWith = loaded.bindArguments;
+      const [{ tools, texts, index }, { bindArguments }, { matchOf }] = await Promise.all([
+        current(),
+        import('./bind.ts'),
+        import('./match.ts'),
+      ]);
+      bindWith = bindArguments;
       host.renewStale();
-      return choose(tools, index.search(request), budget);
+      const { chosen, best } = choose(tools, index.search(request), budget);
+      return {
+        tools: chosen.flatMap((position) => tools[position] ?? []),
+        best,
+        omitted: tools.length - chosen.length,
+        match: matchOf(
+          request,
+          chosen.map((position) => texts[position] ?? ''),
+        ),
+      };
     },
 
     bind(call, offered, now): Binding {
@@ -90,79 +110,9 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
       );
     },
 
-    call: ({ tool, args }, signal, onProgress) => host.callTool(tool, args, signal, onProgress),
+    call: ({ tool, args }, signal, watch) => host.callTool(tool, args, signal, watch),
+    resume: ({ tool }, task, signal, watch) => host.resumeTask(tool, task, signal, watch),
   };
-}
-
-/**
- * Every tool that is on, with the text that it is found by. Names are given before the others are
- * left out, so that they stay.
- */
-function allTools(
-  servers: readonly ServerRecord[],
-  lists: readonly ToolListRecord[],
-): { tool: Tool; text: string }[] {
-  const remote = /^https?:/;
-  const inPage = servers.filter(({ url }) => !remote.test(url));
-  const published = inOrder(servers, inPage).flatMap((server) => {
-    const list = lists.find((candidate) => candidate.server === server.id);
-    return (list?.tools ?? []).map((definition) => ({
-      server,
-      definition,
-      on: server.enabled && !list?.off.includes(definition.name),
-    }));
-  });
-  const names = modelNames(
-    published.map(({ server, definition }) => ({
-      serverName: server.name,
-      tool: definition.name,
-    })),
-  );
-  return published.flatMap(({ server, definition, on }, position) => {
-    if (!on) return [];
-    const { annotations = {} } = definition;
-    const local = !remote.test(server.url);
-    const trusted = local || server.trustHints;
-    const readOnly = trusted && annotations.readOnlyHint === true;
-    const tool: Tool = {
-      server: server.id,
-      serverName: server.name,
-      name: definition.name,
-      modelName: names[position] ?? definition.name,
-      title: definition.title ?? annotations.title ?? definition.name,
-      description: definition.description ?? '',
-      inputSchema: definition.inputSchema,
-      annotations,
-      pin: definition.pin,
-      local,
-      readOnly,
-      idempotent: readOnly || (trusted && annotations.idempotentHint === true),
-      private: server.private,
-    };
-    return [{ tool, text: searchText(definition) }];
-  });
-}
-
-/** What a tool is found by: its name twice, its words, what it takes and what it gives. */
-function searchText({ name, title = '', description = '', ...schemas }: ToolDefinition): string {
-  const taken = wordsOf(schemas.inputSchema, 2);
-  const given = wordsOf(schemas.outputSchema, 4);
-  return [name, name, title, description, taken, given].join(' ');
-}
-
-/** Names, descriptions and allowed values of a schema's properties, some levels deep. */
-function wordsOf(schema: unknown, levels: number): string {
-  if (levels === 0 || typeof schema !== 'object' || schema === null) return '';
-  const { properties, items, description, enum: values } = schema as Record<string, unknown>;
-  const inner = Object.entries(properties ?? {}).map(
-    ([name, property]) => `${name} ${wordsOf(property, levels - 1)}`,
-  );
-  return [
-    typeof description === 'string' ? description : '',
-    Array.isArray(values) ? values.join(' ') : '',
-    wordsOf(items, levels - 1),
-    ...inner,
-  ].join(' ');
 }
 
 /**
@@ -174,31 +124,45 @@ function choose(
   tools: readonly Tool[],
   scores: ReadonlyMap<number, number>,
   budget: OfferBudget,
-): Offer {
+): { chosen: readonly number[]; best: number } {
   const score = (position: number) => scores.get(position) ?? 0;
-  const ranked = tools
-    .map((tool, position) => ({ tool, position }))
-    .sort((a, b) => score(b.position) - score(a.position) || a.position - b.position);
-  const best = ranked[0] ? score(ranked[0].position) : 0;
-  const all = ranked.map(({ tool }) => tool);
-  const matching = all.slice(0, scores.size);
-  let chosen = fill(budget.maxTools <= FEW_TOOLS ? matching : all, budget);
-  if (budget.maxTools > FEW_TOOLS && chosen.length < all.length && best > 0)
-    chosen = fill(matching, budget);
-  return { tools: chosen, best, omitted: tools.length - chosen.length };
+  const ranked = [...tools.keys()].sort((a, b) => score(b) - score(a) || a - b);
+  const matching = ranked.slice(0, scores.size);
+  const best = ranked[0] === undefined ? 0 : score(ranked[0]);
+  const costs = new Map<number, number>();
+  const costOf = (position: number): number => {
+    const tool = tools[position];
+    const cost = costs.get(position) ?? (tool ? budget.cost(tool) : Infinity);
+    costs.set(position, cost);
+    return cost;
+  };
+  let chosen = fill(budget.maxTools <= FEW_TOOLS ? matching : ranked, budget, costOf);
+  if (budget.maxTools > FEW_TOOLS && chosen.length < ranked.length && best > 0)
+    chosen = fill(matching, budget, costOf);
+  return { chosen, best };
 }
 
-function fill(ranked: readonly Tool[], budget: OfferBudget): Tool[] {
-  const chosen: Tool[] = [];
+function fill(
+  ranked: readonly number[],
+  budget: OfferBudget,
+  costOf: (position: number) => number,
+): number[] {
+  const chosen: number[] = [];
   let left = budget.maxTokens;
-  for (const tool of ranked) {
-    if (chosen.length >= budget.maxTools) break;
-    const cost = budget.cost(tool);
+  let misses = 0;
+  for (const position of ranked) {
+    if (chosen.length >= budget.maxTools || misses >= MISSES) break;
+    const cost = costOf(position);
+    misses = cost > left ? misses + 1 : 0;
     if (cost > left) continue;
     left -= cost;
-    chosen.push(tool);
+    chosen.push(position);
   }
   return chosen;
+}
+
+function samePins(before: readonly Tool[], now: readonly Tool[]): boolean {
+  return before.length === now.length && now.every(({ pin }, at) => before[at]?.pin === pin);
 }
 
 function unknownTool(name: string, offered: readonly Tool[]): string {

@@ -4,10 +4,16 @@ import type { JsonSchema } from '../brain/brain.ts';
 import type {
   ContentBlock,
   DayReading,
+  ListKind,
   Outcome,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
   ServerRecord,
   ToolAnnotations,
   ToolDefinition,
+  ToolListRecord,
+  ToolRule,
 } from '../store/records.ts';
 
 /** A tool of one server, as the loop and the gate see it. */
@@ -20,6 +26,8 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly execution?: NonNullable<ToolDefinition['execution']>;
   readonly annotations: ToolAnnotations;
   /** SHA-256 of the canonical definition, hex. */
   readonly pin: string;
@@ -37,6 +45,8 @@ export interface Offer {
   readonly tools: readonly Tool[];
   /** BM25 score of the best tool; 0 where nothing matched. */
   readonly best: number;
+  /** How well the best of the offered tools fits, whatever other tools there are (match.ts). */
+  readonly match?: number;
   /** Tools that are on but did not fit. */
   readonly omitted: number;
 }
@@ -68,6 +78,13 @@ export interface CallProgress {
   readonly message?: string;
 }
 
+/** What is told of a call while it runs. */
+export interface CallWatch {
+  readonly progress?: (progress: CallProgress) => void;
+  /** The server made a task of it: under this id its result can be had after a restart. */
+  readonly task?: (id: string) => void;
+}
+
 export interface Toolbox {
   /** Tools that fit a request, from the stored lists: no network. */
   offer(request: string, budget: OfferBudget): Promise<Offer>;
@@ -86,11 +103,9 @@ export interface Toolbox {
    * Calls it; never throws. `signal` aborts the call at the server as well (cancelled notification).
    * Only a read-only or idempotent call is tried again by itself.
    */
-  call(
-    call: BoundCall,
-    signal: AbortSignal,
-    onProgress?: (progress: CallProgress) => void,
-  ): Promise<Outcome>;
+  call(call: BoundCall, signal: AbortSignal, watch?: CallWatch): Promise<Outcome>;
+  /** Goes on waiting for a call that its server made a task of; nothing is sent a second time. */
+  resume(call: BoundCall, task: string, signal: AbortSignal, watch?: CallWatch): Promise<Outcome>;
 }
 
 /** Why a server could not be used; every kind has its own sentence. */
@@ -234,7 +249,20 @@ export interface Completion {
 export interface ServerTool extends ToolDefinition {
   readonly pin: string;
   readonly on: boolean;
+  /** The definition that the person knows, where this one is another: until then it is held back. */
+  readonly held?: ToolDefinition & { readonly pin: string };
 }
+
+/** How a person is known to a server. */
+export type AuthState =
+  | 'none'
+  /** A key from the vault goes with every request. */
+  | 'key'
+  | 'signed-in'
+  /** They were signed in, and have to do so again; the stored tools stay listed. */
+  | 'expired'
+  /** The server let nobody in without it. */
+  | 'wanted';
 
 export interface ServerView {
   readonly record: ServerRecord;
@@ -242,35 +270,128 @@ export interface ServerView {
   readonly local: boolean;
   readonly status: 'idle' | 'connecting' | 'connected' | 'failed';
   readonly tools: readonly ServerTool[];
+  readonly prompts: readonly PromptDefinition[];
+  readonly resources: readonly ResourceDefinition[];
+  readonly templates: readonly ResourceTemplateDefinition[];
+  /** Lists that had no end and were cut. */
+  readonly cut: readonly ListKind[];
+  /** Names of tools that are off because they are new and nobody has seen them. */
+  readonly appeared: readonly string[];
+  /** Tools that were on and that the server has no more. */
+  readonly missing: NonNullable<ToolListRecord['missing']>;
+  /** What the person said of all its tools at once; null: they choose tool by tool. */
+  readonly rule: ToolRule | null;
+  /** The newest 200 lines that the server logged since the app was opened, oldest first. */
+  readonly log: readonly ServerLogEntry[];
+  readonly era: 'modern' | 'legacy' | null;
+  readonly auth: AuthState;
   /** When the list was fetched; null: there is none yet. */
   readonly listedAt: number | null;
   readonly stale: boolean;
 }
 
+/** Where a server is, and what goes with every request to it. */
+export interface ServerInput {
+  readonly url: string;
+  readonly key?: string;
+  /** Name of the header that carries the key; `Authorization` where it is left out. */
+  readonly keyHeader?: string;
+  readonly name?: string;
+  /** The person's own proxy, for servers that keep web apps out. */
+  readonly proxy?: string;
+}
+
+/** A server as it was found, before anything of it is stored: what the consent sheet shows. */
+export interface ServerPreview {
+  readonly url: string;
+  readonly host: string;
+  /** The name that it would get. */
+  readonly name: string;
+  /** Id of the stored server of this address; null: it is new. */
+  readonly stored: string | null;
+  readonly era: 'modern' | 'legacy';
+  /** What the server says about its use. Untrusted. */
+  readonly instructions: string | null;
+  readonly tools: readonly (ToolDefinition & { readonly pin: string })[];
+  readonly prompts: readonly PromptDefinition[];
+  readonly resources: readonly ResourceDefinition[];
+  readonly templates: readonly ResourceTemplateDefinition[];
+  readonly cut: readonly ListKind[];
+}
+
+export type Failed = { readonly ok: false; readonly error: HostError };
+export type Done = { readonly ok: true } | Failed;
+export type Answered<T> = { readonly ok: true; readonly value: T } | Failed;
+
 export interface Host {
   /** Every server, the phone's own first. */
   list(): Promise<readonly ServerView[]>;
-  /** Connects, lists the tools, stores the server. Nothing is stored where it fails. */
-  add(input: {
-    url: string;
-    key?: string;
-    keyHeader?: string;
-    name?: string;
-  }): Promise<
-    | { readonly ok: true; readonly server: ServerRecord }
-    | { readonly ok: false; readonly error: HostError }
-  >;
+  /** Connects and lists, and stores nothing. An abort ends as an error that nobody needs to see. */
+  look(
+    input: ServerInput,
+    signal?: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly preview: ServerPreview } | Failed>;
+  /**
+   * Connects, lists the tools, stores the server; nothing is stored where it fails. Of a preview that
+   * `look` gave it takes what was listed, and makes no request. With `auth`, it stores the server
+   * without a request: `signIn` then signs in and lists.
+   */
+  add(
+    input: ServerInput & { readonly preview?: ServerPreview; readonly auth?: 'oauth' },
+  ): Promise<{ readonly ok: true; readonly server: ServerRecord } | Failed>;
   /** Renews the stored list; the stored one stays where it fails. */
-  refresh(
-    id: string,
-  ): Promise<{ readonly ok: true } | { readonly ok: false; readonly error: HostError }>;
+  refresh(id: string): Promise<Done>;
+  /** A change of where requests go or how long they may take holds from the next connection on. */
   update(
     id: string,
-    change: Partial<Pick<ServerRecord, 'name' | 'enabled' | 'trustHints' | 'private'>>,
+    change: Partial<
+      Pick<
+        ServerRecord,
+        'name' | 'enabled' | 'trustHints' | 'private' | 'limits' | 'sampling' | 'proxy'
+      >
+    >,
   ): Promise<void>;
-  /** Removes it with its key and its list. */
+  /** Removes it with its key, its tokens and its lists. What it did stays in the conversations. */
   remove(id: string): Promise<void>;
+  /** Turns a tool on or off; a missing one that is turned off is forgotten. */
   setTool(id: string, tool: string, on: boolean): Promise<void>;
+  /** Turns all that is listed on or off and takes a rule away; tools to come stay off. */
+  setAll(id: string, on: boolean): Promise<void>;
+  /** Turns on what the rule covers, also of what appears later, and all else off. */
+  setRule(id: string, rule: ToolRule | null): Promise<void>;
+  /** The person has seen what appeared; it stays off. */
+  markSeen(id: string): Promise<void>;
+  /** The person has seen how a tool changed, and takes the definition of this pin. */
+  acceptTool(id: string, tool: string, pin: string): Promise<void>;
+  readResource(
+    id: string,
+    uri: string,
+    signal: AbortSignal,
+  ): Promise<Answered<readonly ResourceContent[]>>;
+  getPrompt(
+    id: string,
+    name: string,
+    args: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Answered<PromptResult>>;
+  complete(
+    id: string,
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    known: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Answered<Completion>>;
+  /**
+   * Calls `listener` when the resource changes, until what it resolves with is called. The watch is
+   * taken up again with every new connection. Where the server offers none, nothing is heard.
+   */
+  watchResource(id: string, uri: string, listener: () => void): Promise<() => void>;
+  /** The tools of a server that are on and that it says only read: what to check a doubtful call with. */
+  readersOf(id: string): Promise<readonly Tool[]>;
+  /** Signs in and renews the list. */
+  signIn(id: string, signal: AbortSignal): Promise<Done>;
+  /** Gives the tokens back and forgets them; the tools stay listed. */
+  signOut(id: string): Promise<void>;
   /** Called after every change of a server, its status or its list. */
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
@@ -288,10 +409,17 @@ export interface InPageServer {
   open(): Transport;
 }
 
+/** What is stored of all servers. */
+export interface Stock {
+  readonly servers: readonly ServerRecord[];
+  /** By the server's id. */
+  readonly lists: ReadonlyMap<string, ToolListRecord>;
+}
+
 /** What the toolbox needs of the host. */
 export interface ToolCaller {
-  /** Resolves when the lists of the servers in the page are stored. */
-  ready(): Promise<void>;
+  /** Every server and its list as they are stored, those in the page included. */
+  stock(): Promise<Stock>;
   /** Renews stale lists behind whatever is going on; never throws, never waited for. */
   renewStale(): void;
   /** Calls a tool; never throws. Only a read-only or idempotent call is tried again by itself. */
@@ -299,6 +427,8 @@ export interface ToolCaller {
     tool: Tool,
     args: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-    onProgress?: (progress: CallProgress) => void,
+    watch?: CallWatch,
   ): Promise<Outcome>;
+  /** Waits for the result of a task that a call became; never throws. */
+  resumeTask(tool: Tool, task: string, signal: AbortSignal, watch?: CallWatch): Promise<Outcome>;
 }

@@ -153,6 +153,16 @@ export const travelServer: ServerView = {
       on: true,
     },
   ],
+  prompts: [],
+  resources: [],
+  templates: [],
+  cut: [],
+  appeared: [],
+  missing: [],
+  rule: null,
+  log: [],
+  era: 'modern',
+  auth: 'none',
   listedAt: 1,
   stale: false,
 };
@@ -261,6 +271,8 @@ export function fakeApp(
     servers?: readonly ServerView[];
     grants?: Awaited<ReturnType<App['grants']['list']>>;
     models?: Partial<App['models']>;
+    asks?: Partial<App['asks']>;
+    host?: Partial<App['host']>;
   } = {},
 ): FakeApp {
   const calls: Recorded[] = [];
@@ -314,16 +326,39 @@ export function fakeApp(
     },
     host: {
       list: async () => servers,
+      look: unused,
       add: unused,
       refresh: unused,
       async update() {},
       async remove() {},
       async setTool() {},
+      async setRule() {},
+      async markSeen() {},
+      async acceptTool() {},
+      readResource: unused,
+      getPrompt: unused,
+      complete: unused,
+      watchResource: async () => () => undefined,
+      readersOf: async () => [],
+      signIn: unused,
+      async signOut() {},
       subscribe: never,
       async close() {},
+      ...options.host,
     },
     readPlace,
     serverReport: unused,
+    asks: {
+      pending: () => [],
+      subscribe: never,
+      answer: unused,
+      allow: unused,
+      think: unused,
+      halt: unused,
+      give: unused,
+      refuse: unused,
+      ...options.asks,
+    },
     settings: { get: async () => SETTINGS, async set() {}, subscribe: never },
     grants: {
       list: async () => grants,
@@ -344,6 +379,13 @@ export function fakeApp(
       ics: async () => null,
       subscribe: never,
       watch: never,
+    },
+    actions: {
+      search: async () => [],
+      verify: async () => null,
+      export: async () => new Blob(),
+      clear: async () => undefined,
+      subscribe: () => () => undefined,
     },
     archive: { export: unused, import: unused },
     storage: { estimate: async () => ({ used: 0, quota: 1e9 }), persist: async () => false },

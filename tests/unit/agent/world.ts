@@ -5,7 +5,7 @@
 import type { Brain, BrainEvent, BrainMessage, BrainRequest } from '../../../src/brain/brain.ts';
 import type { Journal } from '../../../src/agent/journal.ts';
 import type { Ports, TurnInput } from '../../../src/agent/run.ts';
-import type { Tool, Toolbox } from '../../../src/mcp/types.ts';
+import type { CallWatch, Tool, Toolbox } from '../../../src/mcp/types.ts';
 import type { Gate, Verdict } from '../../../src/policy/types.ts';
 import type { Route, RouteContext, Router } from '../../../src/router/types.ts';
 import type { Outcome, Part } from '../../../src/store/records.ts';
@@ -80,7 +80,11 @@ export function scriptedBrain(
 export interface Hand {
   readonly readOnly?: boolean;
   readonly private?: boolean;
-  readonly run: (args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Outcome>;
+  readonly run: (
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    watch?: CallWatch,
+  ) => Promise<Outcome>;
 }
 
 export const textResult = (text: string): Outcome => ({

@@ -87,6 +87,7 @@ describe('a call whose answer is lost', () => {
     const outcome = await write();
     expect(outcome).toMatchObject({
       kind: 'unknown',
+      message: expect.stringMatching(/^Outcome unknown: /),
       advice: expect.stringMatching(/may have taken effect/i),
     });
     expect(server.counts()['tools/call']).toBe(1);
@@ -122,7 +123,7 @@ describe('a call whose answer is lost', () => {
       kind: 'unknown',
       message: expect.stringMatching(/larger than 10 MB/),
     });
-    expect(await read()).toMatchObject({ kind: 'unavailable', code: 'protocol' });
+    expect(await read()).toMatchObject({ kind: 'unavailable', code: 'too-large' });
     expect(server.counts()['tools/call']).toBe(2);
   });
 });
@@ -229,7 +230,8 @@ describe('a call that takes long', () => {
     const { read, write } = await broken({ fault: HANG }, { limits: { call: 400 } });
     expect(await read()).toMatchObject({ kind: 'timeout' });
     expect(await write()).toMatchObject({
-      kind: 'timeout',
+      kind: 'unknown',
+      message: expect.stringMatching(/^Outcome unknown: .* did not answer within/),
       advice: expect.stringMatching(/may have taken effect/i),
     });
   });
@@ -243,9 +245,11 @@ describe('a call that takes long', () => {
       toolOf(id, 'slow', { readOnly: true }),
       { steps: 8, ms: 250 },
       never(),
-      ({ progress, total, message }) => {
-        expect([total, message]).toEqual([8, `step ${progress}`]);
-        steps.push(progress);
+      {
+        progress: ({ progress, total, message }) => {
+          expect([total, message]).toEqual([8, `step ${progress}`]);
+          steps.push(progress);
+        },
       },
     );
     expect(outcome).toMatchObject({ kind: 'result' });
@@ -255,7 +259,9 @@ describe('a call that takes long', () => {
   it('but not beyond the ceiling', async () => {
     const { host, id } = await legacy({}, { limits: { call: 1_500, ceiling: 2_000 } });
     const tool = toolOf(id, 'slow', { readOnly: true });
-    const outcome = await host.callTool(tool, { steps: 80, ms: 100 }, never(), () => undefined);
+    const outcome = await host.callTool(tool, { steps: 80, ms: 100 }, never(), {
+      progress: () => undefined,
+    });
     expect(outcome).toMatchObject({ kind: 'timeout' });
   });
 });
@@ -265,7 +271,9 @@ describe('a call that the person stops', () => {
     const { host, id, server } = await legacy();
     const stop = new AbortController();
     const tool = toolOf(id, 'slow', { readOnly: true });
-    const calling = host.callTool(tool, { steps: 50, ms: 100 }, stop.signal, () => stop.abort());
+    const calling = host.callTool(tool, { steps: 50, ms: 100 }, stop.signal, {
+      progress: () => stop.abort(),
+    });
     expect(await calling).toMatchObject({ kind: 'unavailable', code: 'stopped' });
     await until(() => server.cancelled() === 1);
     expect(server.counts()['notifications/cancelled']).toBe(1);

@@ -51,6 +51,7 @@ describe('an offer', () => {
     expect(await toolbox.offer('who painted the Mona Lisa', small)).toEqual({
       tools: [],
       best: 0,
+      match: 0,
       omitted: 3,
     });
   });

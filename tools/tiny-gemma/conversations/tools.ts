@@ -92,19 +92,22 @@ export async function openToolset(): Promise<Toolset> {
   const phone = [SET_REMINDER, NOW, DEVICE_STATUS];
   const travel = await travelTools();
   const host: ToolCaller = {
-    ready: () => Promise.resolve(),
+    stock: async () => ({
+      servers: [
+        server('phone', 'This phone', 'phone:'),
+        server('travel', 'Travel demo', 'http://travel.example/mcp'),
+      ],
+      lists: new Map([
+        ['phone', list('phone', phone)],
+        ['travel', list('travel', travel)],
+      ]),
+    }),
     renewStale: () => undefined,
     callTool: () => Promise.reject(new Error('Nothing is called here.')),
+    resumeTask: () => Promise.reject(new Error('Nothing is called here.')),
   };
   const toolbox = createToolbox({
     store: {
-      servers: {
-        all: async () => [
-          server('phone', 'This phone', 'phone:'),
-          server('travel', 'Travel demo', 'http://travel.example/mcp'),
-        ],
-      },
-      lists: { all: async () => [list('phone', phone), list('travel', travel)] },
       changes: { subscribe: () => () => undefined },
     } as unknown as Parameters<typeof createToolbox>[0]['store'],
     host,

@@ -1,0 +1,83 @@
+/**
+ * How the end of a call is put to the person and to the model. Promise: whatever may have taken
+ * effect without an answer is called "outcome unknown", in those words.
+ */
+import type { Outcome } from '../store/records.ts';
+import type { CallEnd } from './connection-types.ts';
+import type { HostError } from './types.ts';
+
+const MAY_HAVE_RUN = 'It may have taken effect. Check before you try it again.';
+
+export function unavailable(code: string, message: string, advice: string): Outcome {
+  return { kind: 'unavailable', code, message, advice };
+}
+
+export function failed({ code, message, advice }: HostError): Outcome {
+  return unavailable(code, message, advice);
+}
+
+function unknown(message: string): Outcome {
+  return { kind: 'unknown', message: `Outcome unknown: ${message}`, advice: MAY_HAVE_RUN };
+}
+
+export function stopped(mayHaveRun: boolean): Outcome {
+  return mayHaveRun
+    ? unknown('the call was stopped while it ran.')
+    : unavailable('stopped', 'The call was stopped.', 'Nothing was changed by it.');
+}
+
+/** Faults that may be gone a moment later. */
+export function isPassing(error: HostError): boolean {
+  return error.code === 'unreachable' || error.code === 'server';
+}
+
+/** `safe`: the call changes nothing, or nothing more where it runs twice. */
+export function outcomeOf(end: CallEnd, serverName: string, safe: boolean): Outcome {
+  switch (end.kind) {
+    case 'answer':
+      return end.isError
+        ? { kind: 'tool_error', content: end.content }
+        : {
+            kind: 'result',
+            content: end.content,
+            ...('structured' in end ? { structured: end.structured } : {}),
+            ...(end.note === undefined ? {} : { note: end.note }),
+          };
+    case 'refused':
+      return { kind: 'tool_error', content: [{ type: 'text', text: end.message }] };
+    case 'session-gone':
+      return unavailable(
+        'protocol',
+        `${serverName} does not keep its sessions.`,
+        'Try again in a while, or tell whoever runs the server.',
+      );
+    case 'not-run':
+      return failed(end.error);
+    case 'lost':
+      if (safe) return failed(end.error);
+      return unknown(
+        isPassing(end.error)
+          ? `the connection to ${serverName} broke before its answer came.`
+          : end.error.message,
+      );
+    case 'timeout': {
+      const late = `${serverName} did not answer within ${end.seconds} seconds.`;
+      return safe
+        ? { kind: 'timeout', message: late, advice: 'Try again in a while.' }
+        : unknown(late);
+    }
+    case 'aborted':
+      return stopped(!safe);
+  }
+}
+
+/** The list that the call was made from is out of date. Older servers say so in a result. */
+export function isUnknownTool(end: CallEnd): boolean {
+  const text =
+    end.kind === 'refused'
+      ? end.message
+      : end.kind === 'answer' && end.isError
+        ? String(end.content[0]?.text ?? '')
+        : '';
+  return /unknown tool|\btool\b.{0,80}\bnot found/i.test(text.slice(0, 200));
+}
