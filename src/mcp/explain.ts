@@ -12,6 +12,7 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/client';
 import { redact } from '../store/redact.ts';
+import { SignInFault } from './auth/types.ts';
 import { causeOf, diagnose, isHandshake, isInPage } from './diagnose.ts';
 import {
   cors,
@@ -89,6 +90,8 @@ async function tell(cause: unknown, about: Circumstances): Promise<Explained> {
   const exchange = wire.last();
   const detail = redact(describe(cause), secrets);
   if (wire.overflowed()) return { error: tooLarge(peer, MAX_MEGABYTES), ran: 'maybe' };
+  // Its own renewal of a sign-in failed, before anything was asked of the server.
+  if (cause instanceof SignInFault) return { error: cause.error, ran: 'no' };
   if (cause instanceof UnauthorizedError)
     return { error: ofStatus(peer, 401, challengeOf(exchange)) ?? internal(detail), ran: 'no' };
   if (cause instanceof InsufficientScopeError)

@@ -256,6 +256,7 @@ export async function receive(context: FlowContext, query: URLSearchParams): Pro
     return { kind: 'handed-over' };
   }
   const end = await complete(context, record, query, new AbortController().signal);
+  if (end.ok) await store.servers.update(id, (old) => ({ ...old, auth: 'oauth' }));
   return end.ok
     ? { kind: 'signed-in', server: record, returnTo }
     : { kind: 'failed', error: end.error, returnTo };
