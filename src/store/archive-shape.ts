@@ -154,6 +154,7 @@ const call = object<CallPart>({
   reason: optional(text),
   startedAt: optional(time),
   endedAt: optional(time),
+  task: optional(text),
   outcome: optional(outcome),
   asked: optional(list(asked)),
 });

@@ -187,6 +187,8 @@ export interface CallPart {
   readonly reason?: string;
   readonly startedAt?: number;
   readonly endedAt?: number;
+  /** While it runs: the task that its server made of it, under which its result can be had. */
+  readonly task?: string;
   readonly outcome?: Outcome;
   /** What the server asked while it ran, in order. */
   readonly asked?: readonly Asked[];
