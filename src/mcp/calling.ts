@@ -7,8 +7,8 @@ import { LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode } from '@modelcont
 import type { ContentBlock } from '../store/records.ts';
 import { redact } from '../store/redact.ts';
 import type { Clock } from './clock.ts';
-import type { CallEars, CallEnd, CallTarget, Era, Limits } from './connection-types.ts';
-import { converse, TooManyQuestions, type Talk } from './converse.ts';
+import type { CallEars, CallEnd, CallTarget, Era, Limits, Patience } from './connection-types.ts';
+import { converse, pause, TooManyQuestions, type Talk } from './converse.ts';
 import { LOST, type Explained } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { paramHeaders } from './param-headers.ts';
@@ -24,6 +24,7 @@ export interface Calling {
   readonly hearing: Hearing;
   readonly era: Era;
   readonly limits: Limits;
+  readonly patience: Patience;
   readonly secrets: readonly string[];
   /** The server makes tasks of calls that ask for it (2025-11-25). */
   readonly takesTasks: boolean;
@@ -87,29 +88,35 @@ function followingOf({ talk, era, limits }: Calling, taskId: string, clock: Cloc
   return onProgress ? { ...shared, onProgress } : shared;
 }
 
-/** Asks the person to visit the pages that the server names, and sends once more when they did. */
+/**
+ * Asks the person to visit the pages that the server names, and sends again until it is content: not
+ * every server says when the person is done. A call that was refused for this did not run.
+ */
 async function afterVisits<T>(
-  { talk, hearing }: Calling,
+  { talk, hearing, patience }: Calling,
   clock: Clock,
   send: () => Promise<T>,
 ): Promise<T> {
-  try {
-    return await send();
-  } catch (cause) {
-    const pages = pagesOf(cause);
-    if (pages.length === 0) throw cause;
-    for (const page of pages) {
-      const done = hearing.elicited(String(page.elicitationId), clock.signal);
-      const answered = await talk.clocks.during(clock.signal, (signal) =>
-        talk.answer('elicitation/create', { ...page, mode: 'url' }, signal),
-      );
-      if (answered.action !== 'accept') throw cause;
-      // What the person does there takes as long as it takes, up to the clock.
-      clock.touch();
-      await done;
-      clock.signal.throwIfAborted();
+  const visited = new Set<string>();
+  for (let round = 0; ; round += 1) {
+    try {
+      return await send();
+    } catch (cause) {
+      const pages = pagesOf(cause);
+      if (pages.length === 0) throw cause;
+      const done = new AbortController();
+      const told = pages.map((page) => hearing.elicited(String(page.elicitationId), done.signal));
+      for (const page of pages.filter(({ url }) => !visited.has(String(url)))) {
+        const answered = await talk.clocks.during(clock.signal, (signal) =>
+          talk.answer('elicitation/create', { ...page, mode: 'url' }, signal),
+        );
+        if (answered.action !== 'accept') throw cause;
+        visited.add(String(page.url));
+        clock.touch();
+      }
+      const ms = Math.min(patience.firstMs * 2 ** round, patience.longestMs);
+      await Promise.race([Promise.all(told), pause(ms, clock.signal)]).finally(() => done.abort());
     }
-    return await send();
   }
 }
 

@@ -19,7 +19,7 @@ export interface Hearing {
   begin(): void;
   /** Calls `onUpdate` at each change of the resource, until the function that it gives is called. */
   watch(uri: string, onUpdate: () => void, ms: number): Promise<() => void>;
-  /** Resolves when the server says that the person is done at an address that it asked them to open. */
+  /** Resolves when the server says that the person is done at a page, or when the signal aborts. */
   elicited(elicitationId: string, signal: AbortSignal): Promise<void>;
   end(): void;
 }

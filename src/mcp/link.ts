@@ -22,7 +22,7 @@ import { refusedBy, stoppedByPerson, timeout, unwatchable } from './errors.ts';
 import { explain, LOST } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { listAll } from './listing.ts';
-import { asHttpError } from './transports.ts';
+import { asHttpError, PATIENCE } from './transports.ts';
 import type { PromptResult, ResourceContent } from './types.ts';
 import { within } from './within.ts';
 import type { Wire } from './wire.ts';
@@ -101,6 +101,7 @@ export function link(standing: Standing): Connection {
     hearing,
     era,
     limits,
+    patience: { ...PATIENCE, ...options.patience },
     secrets,
     takesTasks: era === 'legacy' && takesTasks(client),
     wantsLog: era === 'modern' && can.logging && options.onLog !== undefined,
