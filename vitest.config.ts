@@ -40,6 +40,7 @@ export default defineConfig({
           noDiscovery: true,
           include: [
             '@cfworker/json-schema',
+            'axe-core',
             '@mlc-ai/web-llm',
             '@modelcontextprotocol/client',
             '@wllama/wllama',

@@ -1,11 +1,13 @@
 /** The one place where the rooms are joined. The screens know this surface and nothing beneath it. */
 import { openSession, type Session, type SessionPorts } from './agent/session.ts';
+import { clockLine } from './agent/prompt.ts';
 import { createCloud } from './brain/cloud/accounts.ts';
 import type { Cloud } from './brain/cloud/types.ts';
 import { modelsLater } from './brain/local/later.ts';
 import type { Models } from './brain/local/types.ts';
 import { createHost } from './mcp/host.ts';
 import { readPlace } from './mcp/place.ts';
+import { createAsks, type Asks } from './mcp/asks.ts';
 import { resultText } from './mcp/render.ts';
 import type { reportOf } from './mcp/report.ts';
 import { createToolbox } from './mcp/toolbox.ts';
@@ -16,7 +18,7 @@ import { createGate } from './policy/gate.ts';
 import { createRouter } from './router/router.ts';
 import { createTabLocks } from './store/locks.ts';
 import { openStore } from './store/open.ts';
-import type { Conversation, Settings } from './store/records.ts';
+import type { Conversation, Part, Settings } from './store/records.ts';
 import type { Archive, ConversationHit, Store, Topic } from './store/store.ts';
 
 export interface Conversations {
@@ -50,6 +52,8 @@ export interface App {
   readonly models: Models;
   readonly cloud: Cloud;
   readonly host: Host;
+  /** What servers ask the person and the model while they work. */
+  readonly asks: Omit<Asks, 'asks' | 'taken'>;
   /** Where an address of a server leads; no request is made. */
   readonly readPlace: typeof readPlace;
   /** The text behind "Copy report" for what went wrong at a server, with secrets struck out. */
@@ -88,6 +92,7 @@ export interface App {
 
 export type { Activity } from './agent/activity.ts';
 export type { MessageView, Question, Session, SessionView, Trouble } from './agent/session.ts';
+export type { Ask, ElicitAsk, SampleAsk } from './mcp/asks.ts';
 export type { Answer } from './policy/types.ts';
 
 /** How long a session's page may wait for `demo.json`. */
@@ -99,6 +104,31 @@ export async function createApp(): Promise<App> {
   const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
   const online = (): boolean => navigator.onLine;
   const phone = createPhone({ store });
+  const asks = createAsks({
+    caller: (server) => {
+      const [calling] = conversations.callersOf(server);
+      return calling
+        ? { conversation: calling.id, title: calling.title, mode: calling.mode }
+        : null;
+    },
+    mayUseModel: async (server) => (await store.servers.get(server))?.sampling === true,
+    letUseModel: async (server) => {
+      await store.servers.update(server, (old) => ({ ...old, sampling: true }));
+    },
+    think: async (server, request, mode, signal) => {
+      const record = await store.servers.get(server.id);
+      // What the server was told in a private conversation may stand in its request.
+      const kept =
+        record?.private === true || conversations.callersOf(server.id).some((it) => it.private);
+      const route = await router.choose({ mode, private: kept, promptTokens: 0 });
+      if (!route.ok) return { ok: false, message: route.message, advice: route.advice };
+      const { model, label, place } = route.brain.describe();
+      const { sample } = await import('./agent/sample.ts');
+      const made = await sample(request, route.brain, clockLine(Date.now(), timeZone()), signal);
+      return made.ok ? { ...made, ...made.usage, model, label, place } : made;
+    },
+    clock: () => Date.now(),
+  });
   const host = createHost({ store, inPage: [phone], online });
   const toolbox = createToolbox({ store, host, timeZone, locale: () => navigator.language });
   const models = modelsLater({ store });
@@ -117,18 +147,21 @@ export async function createApp(): Promise<App> {
     },
   });
 
+  const conversations = createConversationList(store, {
+    store,
+    toolbox,
+    router,
+    gate,
+    resultText,
+    locks: createTabLocks(navigator.locks),
+    clock: () => Date.now(),
+    breathe: nextTask,
+    timeZone,
+    asked: asks.taken,
+  });
+
   return {
-    conversations: createConversationList(store, {
-      store,
-      toolbox,
-      router,
-      gate,
-      resultText,
-      locks: createTabLocks(navigator.locks),
-      clock: () => Date.now(),
-      breathe: nextTask,
-      timeZone,
-    }),
+    conversations,
     models,
     cloud,
     host: {
@@ -141,6 +174,7 @@ export async function createApp(): Promise<App> {
     },
     readPlace,
     serverReport: async (...error) => (await import('./mcp/report.ts')).reportOf(...error),
+    asks,
     settings: {
       get: () => store.settings.get(),
       set: (change) => store.settings.set(change),
@@ -186,9 +220,18 @@ function onTopics(store: Store, topics: readonly Topic[], listener: () => void):
 }
 
 /** Sessions are kept by id while they are open or at work: one conversation, one session a tab. */
-function createConversationList(store: Store, ports: SessionPorts): Conversations {
+function createConversationList(
+  store: Store,
+  ports: SessionPorts,
+): Conversations & { callersOf(server: string): readonly Conversation[] } {
   const open = new Map<string, { session: Promise<Session | null>; users: number }>();
+  const views = new Map<string, Session['view']>();
   return {
+    callersOf: (server) =>
+      [...views.values()]
+        .map((view) => view())
+        .filter(({ messages }) => isCalling(messages.at(-1)?.parts ?? [], server))
+        .map(({ conversation }) => conversation),
     list: () => store.conversations.list(),
     search: (query, signal) => store.conversations.search(query, signal),
     async create() {
@@ -221,16 +264,19 @@ function createConversationList(store: Store, ports: SessionPorts): Conversation
         open.delete(id);
         return null;
       }
+      views.set(id, session.view);
       return shared(session, () => {
         entry.users -= 1;
         if (entry.users > 0 || session.view().activity.kind !== 'idle') return;
         open.delete(id);
+        views.delete(id);
         session.close();
       });
     },
     async delete(id) {
       (await open.get(id)?.session)?.stop();
       open.delete(id);
+      views.delete(id);
       await store.conversations.deleteWhole(id);
     },
     async pin(id, pinned) {
@@ -239,6 +285,9 @@ function createConversationList(store: Store, ports: SessionPorts): Conversation
     subscribe: (listener) => onTopics(store, ['conversations'], listener),
   };
 }
+
+const isCalling = (parts: readonly Part[], server: string): boolean =>
+  parts.some((part) => part.kind === 'call' && part.server === server && part.state === 'running');
 
 /** One user's hold of a session: its listeners go when it closes, the session when the last one does. */
 function shared(session: Session, release: () => void): Session {
