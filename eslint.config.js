@@ -61,7 +61,7 @@ export default ts.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': [
         'error',
-        { argsIgnorePattern: '^_', caughtErrors: 'none' },
+        { argsIgnorePattern: '^_', caughtErrors: 'none', ignoreRestSiblings: true },
       ],
       'svelte/no-at-html-tags': 'error',
       'svelte/require-each-key': 'error',

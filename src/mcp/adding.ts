@@ -58,12 +58,7 @@ export function createAdding(options: AddingOptions): Pick<Host, 'look' | 'add'>
     const keyHeader = key ? input.keyHeader?.trim() || 'Authorization' : stored?.keyHeader;
     const proxy = input.proxy?.trim() || stored?.proxy;
     // What was found out before may be what does not hold any more.
-    const {
-      era: _era,
-      transport: _transport,
-      lastError: _error,
-      ...kept
-    } = stored ?? {
+    const { era, transport, lastError, ...kept } = stored ?? {
       id: crypto.randomUUID(),
       name: address.url.host,
       url,

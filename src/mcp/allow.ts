@@ -105,7 +105,7 @@ export function withTool(list: ToolListRecord, tool: string, on: boolean): ToolL
 
 /** Turns every listed tool on or off and takes the rule away; missing ones are forgotten where off. */
 export function withAll(list: ToolListRecord, on: boolean): ToolListRecord {
-  const { rule: _, missing, ...rest } = list;
+  const { rule: before, missing, ...rest } = list;
   return {
     ...seen(rest),
     off: on ? [] : list.tools.map(({ name }) => name),
@@ -115,7 +115,7 @@ export function withAll(list: ToolListRecord, on: boolean): ToolListRecord {
 
 /** Sets the rule and lets it decide over every tool; null takes it away and changes no tool. */
 export function withRule(list: ToolListRecord, rule: ToolRule | null): ToolListRecord {
-  const { rule: _, ...rest } = list;
+  const { rule: before, ...rest } = list;
   if (!rule) return rest;
   const off = list.tools.filter((tool) => !covers(rule, tool)).map(({ name }) => name);
   return { ...seen(rest), rule, off };
