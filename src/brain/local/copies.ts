@@ -26,7 +26,7 @@ export const MOST_WORDS = 80;
 /** Characters of a word; what is longer is data, and is not offered. */
 const LONGEST_WORD = 60;
 
-const OPENING_MARKS = /^["'(\[‘“`]+/;
+const OPENING_MARKS = /^["'([‘“`]+/;
 const CLOSING_MARKS = /(?:['’]s)?[.,;:!?)\]"'’”`]*$/;
 
 function wordsOf(text: string): Word[] {

@@ -1,6 +1,6 @@
 /**
  * The answers of a run, one line of JSON each, written when they come: a run that was ended goes on
- * behind the last of them. The first line names the commit that is measured.
+ * behind the last of them.
  */
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,42 +20,41 @@ export interface Answer {
   readonly category: Case['category'];
   readonly id: string;
   readonly reply: Reply;
+  /** That was checked out. */
+  readonly commit: string;
 }
 
 export interface Answers {
-  readonly commit: string;
   all(): readonly Answer[];
   of(model: string, one: Pick<Case, 'id'>, way: Way): Answer | undefined;
-  add(answer: Answer): Promise<void>;
+  add(answer: Omit<Answer, 'commit'>): Promise<void>;
 }
 
 const keyOf = (model: string, way: Way, id: string): string => `${model} ${way} ${id}`;
 
 /** Lines that are whole; the last one of a killed run may be cut. */
-function readLines(text: string): unknown[] {
-  return text.split('\n').flatMap((line): unknown[] => {
+function readLines(text: string): Answer[] {
+  return text.split('\n').flatMap((line): Answer[] => {
     try {
-      return [JSON.parse(line)];
+      return [JSON.parse(line) as Answer];
     } catch {
       return [];
     }
   });
 }
 
-/** Opens the answers in a file, or begins it, with the commit that is checked out. */
-export async function openAnswers(file: string, head: string): Promise<Answers> {
+/** Opens the answers in a file, or begins it; new ones are of this commit. */
+export async function openAnswers(file: string, commit: string): Promise<Answers> {
   const known = readLines(await readFile(file, 'utf8').catch(() => ''));
-  const [first, ...rest] = known as [{ readonly commit: string }?, ...Answer[]];
-  const answers = new Map(rest.map((one) => [keyOf(one.model, one.way, one.id), one]));
-  const commit = first?.commit ?? head;
+  const answers = new Map(known.map((one) => [keyOf(one.model, one.way, one.id), one]));
   await mkdir(path.dirname(file), { recursive: true });
-  const lines = [{ commit }, ...answers.values()].map((one) => `${JSON.stringify(one)}\n`);
+  const lines = [...answers.values()].map((one) => `${JSON.stringify(one)}\n`);
   await writeFile(file, lines.join(''));
   return {
-    commit,
     all: () => [...answers.values()],
     of: (model, { id }, way) => answers.get(keyOf(model, way, id)),
-    async add(answer) {
+    async add(given) {
+      const answer = { ...given, commit };
       answers.set(keyOf(answer.model, answer.way, answer.id), answer);
       await appendFile(file, `${JSON.stringify(answer)}\n`);
     },

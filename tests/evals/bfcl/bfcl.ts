@@ -3,9 +3,10 @@
  * through the app's own offer, dialect, grammar, checks and repair. Writes ../reports/bfcl.json and .md.
  *
  * `--models id,id` and `--count n` (cases of each category, 60 unless said otherwise, or `id=n,id=n`)
- * make it shorter, `--gguf file` adds a model in GGUF that speaks ChatML, `--to folder` writes the
+ * make it shorter, as do `--categories` and `--ways`, `--gguf file` adds a model in GGUF that speaks ChatML, `--to folder` writes the
  * reports elsewhere, `--report` only writes them from the answers so far. Each answer is kept in .cache
- * at once: a run that was ended goes on where it was, as long as the code and the weights are the same.
+ * at once: a run that was ended goes on where it was, as long as the code and the weights are the same
+ * (`--answers file`: whatever they are; each answer says at which commit it was given).
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -17,8 +18,8 @@ import { matchOf } from '../../../src/mcp/match.ts';
 import { searchText } from '../../../src/mcp/search-text.ts';
 import { startServer } from '../../../tools/serve.ts';
 import { launch } from '../../bench/browser.ts';
-import { openAnswers, type Answer, type Answers, type Way } from './answers.ts';
-import { CATEGORIES, unseenCases, type Case } from './cases.ts';
+import { openAnswers, WAYS, type Answers, type Way } from './answers.ts';
+import { CATEGORIES, unseenCases, type Case, type Category } from './cases.ts';
 import type { Question, Reply } from './page/main.ts';
 import { buildPage, gatherModels } from './prepare.ts';
 import { figuresOf, markdown, rowsOf } from './report.ts';
@@ -32,6 +33,9 @@ const { values: options } = parseArgs({
     gguf: { type: 'string', multiple: true, default: [] },
     to: { type: 'string', default: 'tests/evals/reports' },
     report: { type: 'boolean', default: false },
+    answers: { type: 'string' },
+    categories: { type: 'string', default: CATEGORIES.join(',') },
+    ways: { type: 'string', default: WAYS.join(',') },
   },
 });
 
@@ -68,19 +72,20 @@ async function evaluate(
   cases: readonly Case[],
   answers: Answers,
 ): Promise<void> {
-  for (const way of ['abstaining', 'forced', 'alone'] as const)
-    for (const one of cases) {
-      const asked = asking(one, way);
-      if (!asked || answers.of(model, one, way)) continue;
-      const began = Date.now();
-      const reply =
-        already(answers, model, one, way) ??
-        (await ask(page, { model, words: one.question, ...asked }));
-      const answer: Answer = { model, way, category: one.category, id: one.id, reply };
-      await answers.add(answer);
-      const said = reply.error ?? (reply.calls.map(({ raw }) => raw).join('; ') || reply.text);
-      console.log(`${model} ${way} ${one.id} ${Date.now() - began} ms: ${said}`);
-    }
+  const next = async (one: Case, way: Way): Promise<void> => {
+    const asked = asking(one, way);
+    if (!asked || answers.of(model, one, way)) return;
+    const began = Date.now();
+    const reply =
+      already(answers, model, one, way) ??
+      (await ask(page, { model, words: one.question, ...asked }));
+    await answers.add({ model, way, category: one.category, id: one.id, reply });
+    const said = reply.error ?? (reply.calls.map(({ raw }) => raw).join('; ') || reply.text);
+    console.log(`${model} ${way} ${one.id} ${Date.now() - began} ms: ${said}`);
+  };
+  // Right after one another, so that the engine has read the prompt already.
+  for (const one of cases)
+    for (const way of WAYS) if (options.ways.split(',').includes(way)) await next(one, way);
 }
 
 /** Cases of each category for a model: `60`, or `id=60,id=20`. */
@@ -92,8 +97,14 @@ function countFor(model: string): number {
   return count;
 }
 
-const casesFor = async (model: string): Promise<Case[]> =>
-  (await Promise.all(CATEGORIES.map((category) => unseenCases(category, countFor(model))))).flat();
+/** One of each category, then the next of each: a run that is ended early has as many of all. */
+async function casesFor(model: string): Promise<Case[]> {
+  const count = countFor(model);
+  const all = await Promise.all(
+    options.categories.split(',').map((category) => unseenCases(category as Category, count)),
+  );
+  return Array.from({ length: count }, (_, at) => all.flatMap((cases) => cases[at] ?? [])).flat();
+}
 
 async function run(answers: Answers, dist: string, models: string): Promise<void> {
   const server = await startServer({ port: 0, dist, models });
@@ -120,7 +131,10 @@ const models = await gatherModels(path.join(WORK, 'models'), options.gguf);
 const commit = execFileSync('git', ['rev-parse', '--short=10', 'HEAD'], {
   encoding: 'utf8',
 }).trim();
-const answers = await openAnswers(path.join(WORK, `bfcl-${version}.jsonl`), commit);
+const answers = await openAnswers(
+  options.answers ?? path.join(WORK, `bfcl-${version}.jsonl`),
+  commit,
+);
 if (!options.report) await run(answers, dist, models);
 const known = new Map(
   (await Promise.all(CATEGORIES.map((category) => unseenCases(category, 1000))))
@@ -134,8 +148,8 @@ const folder = path.resolve(options.to);
 await mkdir(folder, { recursive: true });
 await writeFile(
   path.join(folder, 'bfcl.json'),
-  `${JSON.stringify({ name: 'bfcl', commit: answers.commit, date, figures, cases: rows }, null, 1)}\n`,
+  `${JSON.stringify({ name: 'bfcl', commit: commit, date, figures, cases: rows }, null, 1)}\n`,
 );
-await writeFile(path.join(folder, 'bfcl.md'), markdown({ commit: answers.commit, date }, figures));
+await writeFile(path.join(folder, 'bfcl.md'), markdown({ commit: commit, date }, figures));
 await rm(dist, { recursive: true, force: true });
 console.log(JSON.stringify(figures, null, 1));

@@ -46,7 +46,7 @@ declare global {
 }
 
 /** Characters after which a text is no longer listened to: no call follows a text. */
-const ENOUGH = 40;
+const ENOUGH = 12;
 
 const NOW = 'Sunday 2026-11-29 14:05, Asia/Kolkata';
 
