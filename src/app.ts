@@ -5,6 +5,9 @@ import { createCloud } from './brain/cloud/accounts.ts';
 import type { Cloud } from './brain/cloud/types.ts';
 import { modelsLater } from './brain/local/later.ts';
 import type { Models } from './brain/local/types.ts';
+import { createSignIn } from './mcp/auth/signin.ts';
+import type { Received, SignInView } from './mcp/auth/types.ts';
+import { browserWindows } from './mcp/auth/windows.ts';
 import { createHost } from './mcp/host.ts';
 import { readPlace } from './mcp/place.ts';
 import { createAsks, type Asks } from './mcp/asks.ts';
@@ -19,7 +22,7 @@ import { createRouter } from './router/router.ts';
 import { createTabLocks } from './store/locks.ts';
 import { openStore } from './store/open.ts';
 import type { Conversation, Part, Settings } from './store/records.ts';
-import type { Archive, ConversationHit, Store, Topic } from './store/store.ts';
+import type { ActionLog, Archive, ConversationHit, Store, Topic } from './store/store.ts';
 
 export interface Conversations {
   list(): Promise<Conversation[]>;
@@ -54,6 +57,17 @@ export interface App {
   readonly host: Host;
   /** What servers ask the person and the model while they work. */
   readonly asks: Omit<Asks, 'asks' | 'taken'>;
+  /** Sign-in with servers, beyond what the host does of it. */
+  readonly signIn: {
+    /** Takes what came back to `/oauth/callback`. */
+    receive(query: URLSearchParams): Promise<Received>;
+    /** What there is to show of a server's sign-in; null where there is no such server. */
+    view(id: string): Promise<SignInView | null>;
+    /** Sets the client id that the person was given for this app, or takes it away. */
+    setClient(id: string, client: { id: string; secret?: string } | null): Promise<void>;
+    /** Called when any server's sign-in changed, in any tab. */
+    subscribe(listener: () => void): () => void;
+  };
   /** Where an address of a server leads; no request is made. */
   readonly readPlace: typeof readPlace;
   /** The text behind "Copy report" for what went wrong at a server, with secrets struck out. */
@@ -79,6 +93,10 @@ export interface App {
     subscribe(listener: (due: readonly DueReminder[]) => void): () => void;
     /** Called when the list changes, in any tab. */
     watch(listener: () => void): () => void;
+  };
+  /** What became of every call. */
+  readonly actions: Pick<ActionLog, 'search' | 'verify' | 'export' | 'clear'> & {
+    subscribe(listener: () => void): () => void;
   };
   readonly archive: Archive;
   readonly storage: {
@@ -129,7 +147,15 @@ export async function createApp(): Promise<App> {
     },
     clock: () => Date.now(),
   });
-  const host = createHost({ store, inPage: [phone], online });
+  const signIn = createSignIn({
+    store,
+    windows: browserWindows(),
+    origin: location.origin,
+    locks: navigator.locks,
+    online,
+  });
+  const locks = createTabLocks(navigator.locks);
+  const host = createHost({ store, inPage: [phone], online, signIn, locks, asks: asks.asks });
   const toolbox = createToolbox({ store, host, timeZone, locale: () => navigator.language });
   const models = modelsLater({ store });
   const cloud = createCloud({ store, online });
@@ -153,7 +179,7 @@ export async function createApp(): Promise<App> {
     router,
     gate,
     resultText,
-    locks: createTabLocks(navigator.locks),
+    locks,
     clock: () => Date.now(),
     breathe: nextTask,
     timeZone,
@@ -172,6 +198,18 @@ export async function createApp(): Promise<App> {
         await Promise.all(grants.map((grant) => store.grants.delete(grant.id)));
       },
     },
+    signIn: {
+      receive: signIn.receive,
+      async view(id) {
+        const record = await store.servers.get(id);
+        return record ? signIn.view(record) : null;
+      },
+      async setClient(id, client) {
+        const record = await store.servers.get(id);
+        if (record) await signIn.setClient(record, client);
+      },
+      subscribe: signIn.subscribe,
+    },
     readPlace,
     serverReport: async (...error) => (await import('./mcp/report.ts')).reportOf(...error),
     asks,
@@ -185,6 +223,7 @@ export async function createApp(): Promise<App> {
       ...createReminders({ store }),
       watch: (listener) => onTopics(store, ['reminders'], listener),
     },
+    actions: { ...store.actions, subscribe: (listener) => onTopics(store, ['actions'], listener) },
     archive: store.archive,
     storage: {
       async estimate() {

@@ -74,7 +74,15 @@ for (const [sizeName, size] of [
     await say(page, 'Give me a long answer in Markdown');
     await turnEnded(page);
     await shoot('markdown');
-    for (const screen of ['chats', 'models', 'servers', 'cloud', 'settings', 'reminders']) {
+    for (const screen of [
+      'chats',
+      'models',
+      'servers',
+      'cloud',
+      'settings',
+      'reminders',
+      'actions',
+    ]) {
       await page.goto(`/${screen}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'hidden' });

@@ -22,6 +22,10 @@ export type Screen =
   | { readonly name: 'settings' }
   | { readonly name: 'cloud' }
   | { readonly name: 'reminders' }
+  /** `/actions`: the action log. */
+  | { readonly name: 'actions' }
+  /** `/oauth/callback`: where the sign-in with a server comes back to. */
+  | { readonly name: 'sign-in' }
   | { readonly name: 'missing' };
 
 export interface Route {
@@ -40,6 +44,7 @@ const PLAIN = [
   'settings',
   'cloud',
   'reminders',
+  'actions',
 ] as const;
 
 /** The screen that a path names. */
@@ -50,6 +55,7 @@ export function screenOf(path: string): Screen {
   if (rest.length > 0) return { name: 'missing' };
   if (first === 'c' && second !== undefined) return { name: 'conversation', id: second };
   if (first === 'servers' && second !== undefined) return { name: 'server', id: second };
+  if (first === 'oauth' && second === 'callback') return { name: 'sign-in' };
   const plain = PLAIN.find((name) => name === first);
   return plain && second === undefined ? { name: plain } : { name: 'missing' };
 }

@@ -34,7 +34,7 @@ for (const [name, options] of [
     test.use({ options });
 
     test('every screen and sheet passes axe, and nothing is wider than the window', async ({
-      stack: { page, cloud },
+      stack: { page, cloud, travel },
     }) => {
       test.setTimeout(180_000);
       await page.goto('/');
@@ -42,7 +42,15 @@ for (const [name, options] of [
       await expectClean(page, 'welcome');
       await connectDemo(page);
       await addCloud(page, cloud);
-      for (const screen of ['models', 'servers', 'cloud', 'settings', 'reminders', 'chats']) {
+      for (const screen of [
+        'models',
+        'servers',
+        'cloud',
+        'settings',
+        'reminders',
+        'actions',
+        'chats',
+      ]) {
         await page.goto(`/${screen}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await expectClean(page, screen);
@@ -71,11 +79,18 @@ for (const [name, options] of [
       await page.goto('/servers');
       await page.getByRole('link', { name: /Travel demo/ }).click();
       await page.getByRole('switch', { name: 'Trust its hints' }).waitFor();
-      await expectClean(page, 'server');
-      await page.goto('/servers');
-      await page.getByRole('button', { name: /Add a server/ }).click();
-      await page.getByRole('dialog').waitFor();
+      for (const fold of ['Choose many at once', 'Log (0)', 'How it is reached'])
+        await page.getByText(fold, { exact: true }).click();
+      await expectClean(page, 'server, unfolded');
+      await page.goto(`/?server=${encodeURIComponent(travel.url)}`);
+      const adding = page.getByRole('dialog');
+      await adding.getByText(/^A link proposes this server/).waitFor();
+      for (const fold of ['It wants a key', 'It keeps web apps out'])
+        await adding.getByText(fold, { exact: true }).click();
       await expectClean(page, 'add server');
+      await adding.getByRole('button', { name: 'Connect', exact: true }).click();
+      await adding.getByText('In its own words').click();
+      await expectClean(page, 'consent to a server');
 
       await newConversation(page);
       await expectClean(page, 'empty conversation');

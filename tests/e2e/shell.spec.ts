@@ -17,6 +17,7 @@ const ROUTES: readonly (readonly [string, RegExp])[] = [
   ['/cloud', /Cloud models/],
   ['/settings', /Settings/],
   ['/reminders', /Reminders/],
+  ['/actions', /Action log/],
 ];
 
 /** Resolves when the service worker serves this page and holds the whole shell. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import {
   addCloud,
   allow,
@@ -53,6 +54,29 @@ test('from the first run to the itinerary: one sentence, three tools, one answer
   ).toBeVisible();
   expect(await messages(page).innerText()).toBe(before);
   expect(travel.itinerary()).toHaveLength(1);
+
+  // Every call is in the action log, whatever becomes of the conversation.
+  await page.goto('/actions');
+  const calls = page.getByRole('main').getByRole('listitem');
+  await expect(calls).toHaveCount(3);
+  await expect(calls.first()).toContainText('You allowed it, this time.');
+  await page.getByPlaceholder('Search the log').fill(flight);
+  await expect(calls).toHaveCount(1);
+  await calls.getByText('What was asked and answered').click();
+  await expect(calls.getByText(saved?.item ?? 'no item').first()).toBeVisible();
+  await page.getByRole('button', { name: 'Check' }).click();
+  await expect(page.getByText('The log is whole')).toBeVisible();
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as a file' }).click();
+  const file = await readFile(await (await saving).path(), 'utf8');
+  const lines = file.trimEnd().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
+    ...['sent', 'ended', 'sent', 'ended', 'sent', 'ended'],
+  ]);
+  await page.getByPlaceholder('Search the log').fill('');
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click();
+  await expect(page.getByText('Nothing was called yet')).toBeVisible();
   expect(faults).toEqual([]);
 });
 

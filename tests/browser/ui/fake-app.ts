@@ -324,6 +324,12 @@ export function fakeApp(
       startSignIn: unused,
       finishSignIn: unused,
     },
+    signIn: {
+      receive: unused,
+      view: async () => null,
+      async setClient() {},
+      subscribe: never,
+    },
     host: {
       list: async () => servers,
       look: unused,
