@@ -74,7 +74,9 @@ export function numbersIn(text: string): number[] {
     if (percent) return [value, Number((value / 100).toPrecision(10))];
     return [value * (SCALES[scale?.toLowerCase() ?? ''] ?? 1)];
   });
-  const words = [...text.matchAll(NUMBER_WORD)].map(([word]) => WORD_VALUES[word.toLowerCase()]);
+  const words = [...text.replaceAll(NUMBER, ' ').matchAll(NUMBER_WORD)].map(
+    ([word]) => WORD_VALUES[word.toLowerCase()],
+  );
   const all = [...digits, ...words].filter((value) => value !== undefined);
   // What would be written with an exponent is not offered.
   return [...new Set(all)].filter((value) => /^-?\d+(?:\.\d+)?$/.test(String(value)));

@@ -126,8 +126,8 @@ async function run(answers: Answers, dist: string, models: string): Promise<void
   }
 }
 
-const { dist, version } = await buildPage(path.join(WORK, 'dist'));
-const models = await gatherModels(path.join(WORK, 'models'), options.gguf);
+const { dist, version } = await buildPage(path.join(WORK, `dist-${process.pid}`));
+const models = await gatherModels(path.join(WORK, `models-${process.pid}`), options.gguf);
 const commit = execFileSync('git', ['rev-parse', '--short=10', 'HEAD'], {
   encoding: 'utf8',
 }).trim();
@@ -151,5 +151,5 @@ await writeFile(
   `${JSON.stringify({ name: 'bfcl', commit: commit, date, figures, cases: rows }, null, 1)}\n`,
 );
 await writeFile(path.join(folder, 'bfcl.md'), markdown({ commit: commit, date }, figures));
-await rm(dist, { recursive: true, force: true });
+for (const made of [dist, models]) await rm(made, { recursive: true, force: true });
 console.log(JSON.stringify(figures, null, 1));

@@ -17,10 +17,12 @@ export const mayOpen = (token: string, opening: string): boolean =>
   token !== '' && (opening.startsWith(token) || token.startsWith(opening));
 
 /** ln of the sum of probabilities, of which the logarithms are given. */
-export function lnSum(values: Iterable<number>): number {
-  const list = [...values];
-  const most = Math.max(...list, UNLIKELY);
-  return most + Math.log(list.reduce((sum, value) => sum + Math.exp(value - most), 0));
+export function lnSum(values: ArrayLike<number> & Iterable<number>): number {
+  let most = -Infinity;
+  for (const value of values) most = Math.max(most, value);
+  let sum = 0;
+  for (const value of values) sum += Math.exp(value - most);
+  return most + Math.log(sum);
 }
 
 /** ln p(opening) − ln p(anything else), of the likeliest tokens. */

@@ -5,13 +5,19 @@
  * fetches nothing; the prompt reaches the model exactly as the dialect rendered it, for the library's
  * own templates are taken out; what is in the model's cache is not computed again.
  */
-import { type ChatCompletionChunk, type ChatOptions, MLCEngine } from '@mlc-ai/web-llm';
+import {
+  type ChatCompletionChunk,
+  type ChatOptions,
+  type LogitProcessor,
+  MLCEngine,
+} from '@mlc-ai/web-llm';
 import { EngineError } from '../errors.ts';
 import { fileUrl, webllmEntry, webllmModelUrl } from '../files.ts';
 import { lastPart, PACKAGE } from '../resolve.ts';
-import type { CatalogueRow, EngineEvent, GenerateRequest } from '../types.ts';
+import type { CatalogueRow, EngineEvent, Fork, GenerateRequest } from '../types.ts';
 import { engineFault } from './faults.ts';
 import type { WorkerEngine } from './protocol.ts';
+import { lnSum } from './odds.ts';
 import { nonsense, SELF_TEST_PROMPT, SELF_TEST_TOKENS } from './self-test.ts';
 import { serve } from './serve.ts';
 import { StopStrings } from './stops.ts';
@@ -96,6 +102,54 @@ const LOST_MS = 200;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/**
+ * What this needs of the library's inside (0.2.86). It takes a logit processor only where a model is
+ * loaded, and then reads every logit of every token back from the GPU; here one is in place for one
+ * token.
+ */
+interface Pipeline {
+  logitProcessor: LogitProcessor | undefined;
+  readonly tokenizer: { encode(text: string): Int32Array };
+}
+
+/** Far below any logit, and still finite when divided by the smallest temperature. */
+const NEVER = -1e30;
+
+/** Weighs the first token by its logits, and leaves only the kind of reply that the odds are for. */
+class ForkProcessor implements LogitProcessor {
+  odds: number | null = null;
+  readonly #fork: Fork;
+  readonly #pipeline: Pipeline;
+  /** Tokens that a reply of the first kind may begin with. */
+  readonly #openers: ReadonlySet<number>;
+
+  constructor(fork: Fork, pipeline: Pipeline) {
+    this.#fork = fork;
+    this.#pipeline = pipeline;
+    const beginnings = [...fork.opening].map((_, at) => fork.opening.slice(0, at + 1));
+    this.#openers = new Set(beginnings.map((text) => Number(pipeline.tokenizer.encode(text)[0])));
+    pipeline.logitProcessor = this;
+  }
+
+  processLogits(logits: Float32Array): Float32Array {
+    this.end();
+    const opens = lnSum([...this.#openers].map((token) => logits[token] ?? NEVER));
+    const others = logits.slice();
+    for (const token of this.#openers) others[token] = NEVER;
+    this.odds = opens - lnSum(others);
+    if (this.odds <= this.#fork.above) return others;
+    return logits.map((logit, token) => (this.#openers.has(token) ? logit : NEVER));
+  }
+
+  processSampledToken(): void {}
+
+  resetState(): void {}
+
+  end(): void {
+    this.#pipeline.logitProcessor = undefined;
+  }
+}
+
 const endsWith = (prompt: readonly string[], last: readonly string[]): boolean =>
   prompt.length === last.length + 1 && last.every((piece, at) => piece === prompt[at]);
 
@@ -169,6 +223,7 @@ class WebllmEngine implements WorkerEngine {
     signal.addEventListener('abort', interrupt);
     const before = this.#cached;
     this.#cached = null;
+    const fork = request.fork ? new ForkProcessor(request.fork, this.#pipeline()) : null;
     try {
       const stream = await this.#engine.chat.completions.create({
         messages: prompt.map((content, at) =>
@@ -184,7 +239,7 @@ class WebllmEngine implements WorkerEngine {
       });
       // WebLLM goes on in its cache where all but the last message are what it has in there.
       const reused = before && endsWith(prompt, before.prompt) ? before.tokens : 0;
-      yield* this.#read(stream, request, signal, reused);
+      yield* this.#read(stream, request, signal, reused, fork);
     } catch (thrown) {
       const error = engineFault(thrown);
       if (error.kind === 'context') await this.#engine.resetChat();
@@ -192,8 +247,18 @@ class WebllmEngine implements WorkerEngine {
       else await Promise.race([this.#lost, pause(LOST_MS)]);
       throw error;
     } finally {
+      fork?.end();
       signal.removeEventListener('abort', interrupt);
     }
+  }
+
+  #pipeline(): Pipeline {
+    const { loadedModelIdToPipeline } = this.#engine as unknown as {
+      readonly loadedModelIdToPipeline: ReadonlyMap<string, Pipeline>;
+    };
+    const [pipeline] = loadedModelIdToPipeline.values();
+    if (!pipeline) throw new EngineError('internal', 'no model is loaded');
+    return pipeline;
   }
 
   async *#read(
@@ -201,6 +266,7 @@ class WebllmEngine implements WorkerEngine {
     request: GenerateRequest,
     signal: AbortSignal,
     reused: number,
+    fork: ForkProcessor | null,
   ): AsyncGenerator<EngineEvent> {
     const stops = new StopStrings(request.stop);
     let reply = '';
@@ -208,6 +274,10 @@ class WebllmEngine implements WorkerEngine {
     let usage: ChatCompletionChunk['usage'];
     for await (const chunk of stream) {
       usage = chunk.usage ?? usage;
+      if (fork && fork.odds !== null) {
+        yield { type: 'odds', odds: fork.odds };
+        fork = null;
+      }
       const choice = chunk.choices[0];
       finish = choice?.finish_reason ?? finish;
       reply += choice?.delta.content ?? '';
