@@ -1,5 +1,6 @@
 /**
- * Everything a person made, as one JSON file, out and in again.
+ * Everything a person made, as one JSON file, out and in again; locked with a passphrase where one is
+ * given.
  *
  * Promises: no secret leaves (keys stay in the vault, and those inside addresses are struck); what
  * is here is never overwritten; nothing is written before all of the file was checked, and then all
@@ -23,6 +24,7 @@ import type { Connection } from './connection.ts';
 import { partsFrom, placesFrom } from './messages.ts';
 import type { Conversation, Message, Part, Queued, ServerRecord } from './records.ts';
 import type { Writing } from './schema.ts';
+import { isSealed, seal, unseal } from './sealed.ts';
 import { SETTINGS_KEY } from './settings.ts';
 import { ShapeError } from './shape.ts';
 import { QuotaError, type Archive, type Changes, type ImportSummary, type Topic } from './store.ts';
@@ -314,11 +316,47 @@ async function writeAll(tx: Writing, archive: ArchiveDocument): Promise<Written>
   };
 }
 
-type Refusal = { readonly ok: false; readonly message: string; readonly advice: string };
+type Refusal = {
+  readonly ok: false;
+  readonly message: string;
+  readonly advice: string;
+  readonly sealed?: true;
+};
 
 const refusal = (message: string, advice: string): Refusal => ({ ok: false, message, advice });
 
 const CHOOSE = 'Choose a file that Deft exported (Settings, Export).';
+
+const LOCKED: Refusal = {
+  ok: false,
+  sealed: true,
+  message: 'This file is locked with a passphrase.',
+  advice: 'Type the passphrase that was chosen when it was saved.',
+};
+const UNOPENED: Readonly<Record<'newer' | 'damaged' | 'wrong', Refusal>> = {
+  newer: refusal(
+    'This export was made by a newer version of Deft.',
+    'Update this app, then import again.',
+  ),
+  damaged: refusal(
+    'This export is damaged: its first line makes no sense.',
+    'Copy the file again from where it was saved, or make a new export.',
+  ),
+  wrong: {
+    ok: false,
+    sealed: true,
+    message: 'The passphrase does not open this file.',
+    advice: 'Type it again. If it is right, the file is damaged: copy it again.',
+  },
+};
+
+/** What a file holds once its lock is open, or why that cannot be had. */
+async function openFile(file: Blob, passphrase: string | undefined): Promise<Blob | Refusal> {
+  if (file.size > MAX_ARCHIVE_BYTES || !(await isSealed(file).catch(() => false))) return file;
+  if (!passphrase) return LOCKED;
+  const opened = await unseal(file, passphrase);
+  return opened.ok ? opened.content : UNOPENED[opened.why];
+}
 
 /** The document in a file, or why there is none. */
 async function readFile(file: Blob): Promise<ArchiveDocument | Refusal> {
@@ -366,10 +404,15 @@ async function readFile(file: Blob): Promise<ArchiveDocument | Refusal> {
 
 export function createArchive(connection: Connection, changes: Changes): Archive {
   return {
-    export: () => exportAll(connection),
+    async export(passphrase) {
+      const file = await exportAll(connection);
+      return passphrase ? seal(file, passphrase) : file;
+    },
 
-    async import(file) {
-      const archive = await readFile(file);
+    async import(file, passphrase) {
+      const opened = await openFile(file, passphrase);
+      if ('ok' in opened) return opened;
+      const archive = await readFile(opened);
       if ('ok' in archive) return archive;
       try {
         const { summary, changed } = await connection.write(

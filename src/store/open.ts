@@ -47,8 +47,10 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
     actions: createActionLog(connection, changes),
     // Comes when it is asked for: it is large, and no screen waits for it.
     archive: {
-      export: async () => (await loadArchive()).createArchive(connection, changes).export(),
-      import: async (file) => (await loadArchive()).createArchive(connection, changes).import(file),
+      export: async (passphrase) =>
+        (await loadArchive()).createArchive(connection, changes).export(passphrase),
+      import: async (file, passphrase) =>
+        (await loadArchive()).createArchive(connection, changes).import(file, passphrase),
     },
     close() {
       connection.close();

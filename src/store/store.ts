@@ -156,17 +156,24 @@ export interface ImportSummary {
 }
 
 export interface Archive {
-  /** Everything but secrets, as one JSON document. */
-  export(): Promise<Blob>;
+  /** Everything but secrets, as one file that only the passphrase opens; without one, as JSON. */
+  export(passphrase?: string): Promise<Blob>;
   /**
    * Validates all of it before anything is written, then writes in one transaction. Takes over no
    * grant that allows, no trust in a server and no open call: a file never says yes for a person.
    */
   import(
     file: Blob,
+    passphrase?: string,
   ): Promise<
     | { readonly ok: true; readonly summary: ImportSummary }
-    | { readonly ok: false; readonly message: string; readonly advice: string }
+    | {
+        readonly ok: false;
+        readonly message: string;
+        readonly advice: string;
+        /** It is locked, and the passphrase is missing or wrong. */
+        readonly sealed?: true;
+      }
   >;
 }
 

@@ -1,5 +1,6 @@
 /** The screens that are not a conversation, on the built app with real servers behind them. */
 import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
 import { startBroken } from '../servers/broken.ts';
 import {
   addCloud,
@@ -54,9 +55,10 @@ test('the browser is asked to keep the data, and its answer is shown', async ({
   await expect(ask).toBeHidden();
 });
 
-test('a server that cannot be added gets a sentence, and what was typed stays', async ({
-  stack: { page, app },
+test('a server that cannot be added gets a sentence and a report without the key, and what was typed stays', async ({
+  stack: { page, app, context },
 }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: app.url });
   const deaf = await startBroken({
     fault: { kind: 'hang' },
     times: 0,
@@ -68,6 +70,8 @@ test('a server that cannot be added gets a sentence, and what was typed stays', 
     const sheet = page.getByRole('dialog', { name: 'Add a server' });
     const address = sheet.getByLabel('Address');
     const alert = sheet.getByRole('alert');
+    await sheet.getByText('It wants a key').click();
+    await sheet.getByLabel('Key', { exact: true }).fill('a-secret-1234567890');
     for (const [typed, sentence] of [
       ['not an address', /address/i],
       ['http://127.0.0.1:9/mcp', /answer|reach/i],
@@ -80,9 +84,53 @@ test('a server that cannot be added gets a sentence, and what was typed stays', 
       await expect(alert.first(), typed).toContainText(sentence);
       await expect(address).toHaveValue(typed);
     }
+    await sheet.getByRole('button', { name: 'Copy report' }).click();
+    await expect(sheet.getByRole('button', { name: 'Copied' })).toBeVisible();
+    const report = await page.evaluate(() => navigator.clipboard.readText());
+    expect(report).toContain(new URL(deaf.url).host);
+    expect(report).not.toContain('a-secret-1234567890');
   } finally {
     await deaf.close();
   }
+});
+
+test('a link shows where a server is before anything is sent there, and what it offers before anything is stored', async ({
+  stack: { page, travel },
+}) => {
+  const sheet = page.getByRole('dialog');
+  await page.goto(`/?server=${encodeURIComponent(travel.url)}`);
+  await expect(sheet.getByText(new URL(travel.url).host, { exact: true })).toBeVisible();
+  await page.reload();
+  await expect(sheet.getByText(/^A link proposes this server/)).toBeVisible();
+  expect(travel.counts()).toEqual({});
+
+  await sheet.getByRole('button', { name: 'Connect', exact: true }).click();
+  await expect(sheet.getByText(/^It offers 4 tools/)).toBeVisible();
+  await expect(sheet.getByText(/^Run one of its tools without your yes/)).toBeVisible();
+  await sheet.getByRole('button', { name: 'Cancel' }).click();
+  await sheet.getByRole('button', { name: 'Close' }).click();
+  await expect(sheet).toBeHidden();
+  expect(new URL(page.url()).search).toBe('');
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'No server yet' })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Add a server' }).click();
+  await sheet.getByLabel('Address').fill(travel.url);
+  await sheet.getByRole('button', { name: 'Connect', exact: true }).click();
+  await sheet.getByText('In its own words').click();
+  await sheet.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.waitForURL('**/servers/*');
+  // What was looked at is what is stored: nothing is asked for again.
+  await expect(page.getByRole('switch', { name: 'Itinerary', exact: true })).toBeChecked();
+  expect(travel.counts()['tools/list']).toBe(2);
+  await page.getByText('Choose many at once').click();
+  await page.getByRole('button', { name: 'All off' }).click();
+  await expect(page.getByRole('switch', { name: 'Itinerary', exact: true })).not.toBeChecked();
+  await page.getByRole('switch', { name: 'Only tools that say they read' }).click();
+  await expect(page.getByText(/^4 tools, 1 off/)).toBeVisible();
+  await page.reload();
+  await expect(page.getByText(/^A rule turns on the tools that say they only read/)).toBeVisible();
+  await expect(page.getByRole('switch', { name: 'Save to itinerary' })).not.toBeChecked();
 });
 
 test('a tool is turned off, a server renamed and removed, and all of it is kept', async ({
@@ -94,6 +142,7 @@ test('a tool is turned off, a server renamed and removed, and all of it is kept'
   const tool = page.getByRole('switch', { name: 'Itinerary', exact: true });
   await expect(tool).toBeChecked();
   await tool.click();
+  await expect(page.getByText(/^4 tools, 1 off/)).toBeVisible();
   await page.reload();
   await expect(tool).not.toBeChecked();
   await page.getByRole('button', { name: 'Rename' }).click();
@@ -179,28 +228,72 @@ test('conversations are found, renamed, pinned and deleted', async ({ stack: { p
   await expect(links).toHaveCount(1);
 });
 
-test('everything goes into a file without its keys and comes back, and a broken file changes nothing', async ({
+/** Saves everything to a file, locked with a passphrase; gives its path. */
+async function saveAll(page: Page, passphrase: string): Promise<string> {
+  await page.getByRole('button', { name: 'Save everything to a file' }).click();
+  const sheet = page.getByRole('dialog', { name: 'Save everything to a file' });
+  await sheet.getByLabel('Passphrase', { exact: true }).fill(passphrase);
+  await sheet.getByLabel('Passphrase, once more').fill(passphrase);
+  const saving = page.waitForEvent('download');
+  await sheet.getByRole('button', { name: 'Save', exact: true }).click();
+  const file = await (await saving).path();
+  await expect(sheet).toBeHidden();
+  return file;
+}
+
+/** A backup as JSON, as earlier versions wrote it, with one reminder. */
+const backup = (reminder: object): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      format: 'deft-archive',
+      version: 1,
+      exportedAt: Date.now(),
+      settings: {},
+      servers: [],
+      lists: [],
+      grants: [],
+      reminders: [reminder],
+      accounts: [],
+      conversations: [],
+    }),
+  );
+
+test('everything goes into a locked file without its keys and comes back, and a broken or closed file changes nothing', async ({
   stack: { page, cloud },
 }) => {
   await addCloud(page, cloud);
   await page.goto('/share?text=A+draft+to+be+kept');
   await page.waitForURL('**/c/*');
   await page.goto('/settings');
-  const saving = page.waitForEvent('download');
+
+  // A slip in the passphrase is noticed before the file is made.
   await page.getByRole('button', { name: 'Save everything to a file' }).click();
-  const file = await (await saving).path();
-  const text = await readFile(file, 'utf8');
-  expect(text).toContain('A draft to be kept');
-  expect(text).not.toContain('sk-test-key-1234567890');
+  const sheet = page.getByRole('dialog', { name: 'Save everything to a file' });
+  await sheet.getByLabel('Passphrase', { exact: true }).fill('four words and more');
+  await sheet.getByLabel('Passphrase, once more').fill('four words and mroe');
+  await sheet.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(sheet.getByText('The two are not the same.')).toBeVisible();
+  await page.keyboard.press('Escape');
+
+  const path = await saveAll(page, 'four words and more');
+  const bytes = await readFile(path);
+  for (const word of ['A draft to be kept', 'sk-test-key-1234567890', 'conversations'])
+    expect(bytes.includes(word)).toBe(false);
 
   const input = page.getByLabel('Backup file');
   await input.setInputFiles({
     name: 'broken.json',
     mimeType: 'application/json',
-    buffer: Buffer.from(text.slice(0, -20)),
+    buffer: Buffer.from('{"format":"deft-archive","version":1'),
   });
   await expect(page.getByRole('alert')).toBeVisible();
-  await input.setInputFiles(file);
+  await input.setInputFiles(path);
+  const lock = page.getByRole('dialog', { name: 'This file is locked' });
+  await lock.getByLabel('Passphrase').fill('four words and less');
+  await lock.getByRole('button', { name: 'Open' }).click();
+  await expect(lock.getByText(/does not open this file/)).toBeVisible();
+  await lock.getByLabel('Passphrase').fill('four words and more');
+  await lock.getByRole('button', { name: 'Open' }).click();
   await expect(page.getByText(/Brought in .* were here already/)).toBeVisible();
 });
 
@@ -241,9 +334,6 @@ test('a reminder that is due is shown, notified where that is allowed, and done 
   });
   await page.goto('/settings');
   await page.evaluate(() => navigator.serviceWorker.ready);
-  const saving = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save everything to a file' }).click();
-  const text = await readFile(await (await saving).path(), 'utf8');
   const reminder = {
     id: 'r1',
     text: 'Call Ravi',
@@ -254,9 +344,7 @@ test('a reminder that is due is shown, notified where that is allowed, and done 
   await page.getByLabel('Backup file').setInputFiles({
     name: 'deft.json',
     mimeType: 'application/json',
-    buffer: Buffer.from(
-      text.replace('"reminders":[]', `"reminders":[${JSON.stringify(reminder)}]`),
-    ),
+    buffer: backup(reminder),
   });
   await expect(page.getByText(/1 reminder/)).toBeVisible();
 

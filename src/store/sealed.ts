@@ -1,0 +1,119 @@
+/**
+ * A file locked with a passphrase: one line of JSON that says how, then the encrypted bytes.
+ *
+ * Promises: without the passphrase nothing of what is inside can be read or changed unseen; what is
+ * said in the first line is bound to the rest; each file has its own salt and nonce.
+ */
+
+export const SEALED_FORMAT = 'deft-sealed';
+const VERSION = 1;
+/** OWASP's figure for PBKDF2 with HMAC-SHA-256. */
+const ITERATIONS = 600_000;
+/** More than this in a file is meant to keep the phone busy. */
+const MOST_ITERATIONS = 10_000_000;
+const SALT_BYTES = 16;
+/** NIST SP 800-38D, 8.2: 96 bits. */
+const IV_BYTES = 12;
+/** The first line is shorter than this. */
+const HEAD_BYTES = 1_024;
+
+interface Head {
+  readonly format: typeof SEALED_FORMAT;
+  readonly version: number;
+  readonly iterations: number;
+  readonly salt: string;
+  readonly iv: string;
+}
+
+const utf8 = new TextEncoder();
+
+const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+function fromHex(text: unknown, length: number): Uint8Array<ArrayBuffer> | null {
+  if (typeof text !== 'string' || !/^[0-9a-f]*$/.test(text) || text.length !== 2 * length)
+    return null;
+  return Uint8Array.from({ length }, (_, at) => parseInt(text.slice(2 * at, 2 * at + 2), 16));
+}
+
+/** The same passphrase whichever keyboard wrote its accents. */
+async function keyOf(
+  passphrase: string,
+  salt: Uint8Array<ArrayBuffer>,
+  iterations: number,
+): Promise<CryptoKey> {
+  const secret = utf8.encode(passphrase.normalize('NFKC'));
+  const base = await crypto.subtle.importKey('raw', secret, 'PBKDF2', false, ['deriveKey']);
+  return crypto.subtle.deriveKey(
+    { name: 'PBKDF2', hash: 'SHA-256', salt, iterations },
+    base,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  );
+}
+
+/** Locks a file with a passphrase. */
+export async function seal(content: Blob, passphrase: string): Promise<Blob> {
+  const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+  const head: Head = {
+    format: SEALED_FORMAT,
+    version: VERSION,
+    iterations: ITERATIONS,
+    salt: toHex(salt),
+    iv: toHex(iv),
+  };
+  const line = utf8.encode(`${JSON.stringify(head)}\n`);
+  const key = await keyOf(passphrase, salt, ITERATIONS);
+  const cipher = { name: 'AES-GCM', iv, additionalData: line };
+  const sealed = await crypto.subtle.encrypt(cipher, key, await content.arrayBuffer());
+  return new Blob([line, sealed], { type: 'application/octet-stream' });
+}
+
+/** The first line of a file, with its end; null where it has none that could be ours. */
+async function firstLine(file: Blob): Promise<string | null> {
+  const start = await file.slice(0, HEAD_BYTES).text();
+  const end = start.indexOf('\n');
+  return end < 0 || !start.startsWith(`{"format":"${SEALED_FORMAT}"`)
+    ? null
+    : start.slice(0, end + 1);
+}
+
+/** Whether a file says of itself that it is locked with a passphrase. */
+export async function isSealed(file: Blob): Promise<boolean> {
+  return (await firstLine(file)) !== null;
+}
+
+export type Unsealed =
+  | { readonly ok: true; readonly content: Blob }
+  /** newer: a later version made it · damaged: its first line makes no sense · wrong: not the passphrase, or damaged. */
+  | { readonly ok: false; readonly why: 'newer' | 'damaged' | 'wrong' };
+
+/** Opens a file that `seal` made. */
+export async function unseal(file: Blob, passphrase: string): Promise<Unsealed> {
+  const line = (await firstLine(file)) ?? '';
+  let head: Partial<Record<keyof Head, unknown>>;
+  try {
+    head = JSON.parse(line) as typeof head;
+  } catch {
+    return { ok: false, why: 'damaged' };
+  }
+  if (typeof head.version === 'number' && head.version > VERSION)
+    return { ok: false, why: 'newer' };
+  const { iterations } = head;
+  const salt = fromHex(head.salt, SALT_BYTES);
+  const iv = fromHex(head.iv, IV_BYTES);
+  const bounded =
+    Number.isInteger(iterations) && Number(iterations) > 0 && Number(iterations) <= MOST_ITERATIONS;
+  if (!salt || !iv || !bounded) return { ok: false, why: 'damaged' };
+  const additionalData = utf8.encode(line);
+  const key = await keyOf(passphrase, salt, Number(iterations));
+  try {
+    const body = await file.slice(additionalData.length).arrayBuffer();
+    const clear = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, body);
+    return { ok: true, content: new Blob([clear]) };
+  } catch {
+    return { ok: false, why: 'wrong' };
+  }
+}
