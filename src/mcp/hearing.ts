@@ -36,7 +36,7 @@ export function createHearing(client: Client, told: Told): Hearing {
   let ended = false;
 
   function changed(kind: ListKind): void {
-    clearTimeout(timers.get(kind));
+    if (timers.has(kind)) return;
     const tell = () => {
       timers.delete(kind);
       told.onChanged(kind);

@@ -60,7 +60,9 @@ function elicitRequest(params: Record<string, unknown>): ElicitRequest {
   const url = String(params.url);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalid('An elicitation needs an address of the web.');
-  return { mode: 'url', message, url, elicitationId: String(params.elicitationId) };
+  // 2026-07-28 has no such id: what belongs together is the server's own to know.
+  const elicitationId = typeof params.elicitationId === 'string' ? params.elicitationId : '';
+  return { mode: 'url', message, url, elicitationId };
 }
 
 function sampleRequest(params: Record<string, unknown>): SampleRequest {

@@ -136,9 +136,9 @@ type Message = Parameters<NonNullable<Transport['onmessage']>>[0];
 function withoutTask(message: Message): Message {
   if (!isJSONRPCResultResponse(message)) return message;
   const result: Readonly<Record<string, unknown>> = message.result;
-  const task = result.resultType === 'task' ? result : result.task;
-  const isTask = isObject(task) && typeof task.taskId === 'string' && !('content' in result);
-  if (!isTask) return message;
+  const isNew = result.resultType === 'task';
+  const task = isNew ? result : 'content' in result ? null : result.task;
+  if (!isObject(task) || typeof task.taskId !== 'string') return message;
   const replaced = { resultType: 'complete', content: [], _meta: { [TASK_META]: task } };
   return { ...message, result: replaced };
 }
