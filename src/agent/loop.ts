@@ -13,7 +13,7 @@ import { answerTokens, fit } from './context.ts';
 import { countCalls, createStopwatch, reachedLimit } from './limits.ts';
 import { brainNotice, routeNotice } from './notices.ts';
 import { SYSTEM } from './prompt.ts';
-import type { Ports, Run, TurnInput } from './run.ts';
+import type { Offered, Ports, Run, TurnInput } from './run.ts';
 import { runStep, type StepEnd } from './step.ts';
 import { turnMessages, withAttached } from './transcript.ts';
 
@@ -115,19 +115,19 @@ async function chooseBrain(run: Run): Promise<Route> {
 }
 
 /** The tools for this turn and this brain, from the stored lists: no request is made. */
-async function offerTools(run: Run, brain: Brain): Promise<readonly Tool[]> {
+async function offerTools(run: Run, brain: Brain): Promise<Offered> {
   const info = brain.describe();
   const known = run.offers.get(info.id);
   if (known) return known;
-  const offer = info.can.tools
+  const offer: Offered = info.can.tools
     ? await run.ports.toolbox.offer(run.input.lookup, {
         maxTools: info.maxTools,
         maxTokens: Math.floor(info.contextTokens * TOOL_SHARE),
         cost: (tool) => headTokens(brain, run.input.now, [tool]).tools,
       })
     : { tools: [] };
-  run.offers.set(info.id, offer.tools);
-  return offer.tools;
+  run.offers.set(info.id, offer);
+  return offer;
 }
 
 const toolSpec = (tool: Tool): ToolSpec => ({
@@ -150,7 +150,7 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
   const { input, ports } = run;
   const { brain } = route;
   const info = brain.describe();
-  const tools = await offerTools(run, brain);
+  const { tools, match } = await offerTools(run, brain);
   const step = nextStep(ports.journal.parts());
   const prompt = fit(
     (bound) => {
@@ -203,6 +203,8 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
       messages: prompt.messages,
       tools: tools.map(toolSpec),
       toolChoice: 'auto',
+      // Of a follow-up, which was looked up with the words before it, it would say nothing.
+      ...(match !== undefined && step === 1 && input.lookup === input.request ? { match } : {}),
       ...(thoughtTooLong(ports.journal.parts()) ? { think: false } : {}),
       maxTokens: answerTokens(info.contextTokens),
     },

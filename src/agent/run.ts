@@ -1,6 +1,6 @@
 /** What one run of a turn is given, and what it carries from step to step. */
 import type { BrainMessage } from '../brain/brain.ts';
-import type { Tool, Toolbox } from '../mcp/types.ts';
+import type { Offer, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
 import type { Asked, Mode, Summary, TurnLimits } from '../store/records.ts';
@@ -51,6 +51,9 @@ export interface Ports {
   readonly asked?: (server: string) => readonly Asked[];
 }
 
+/** What a brain is offered, as the toolbox found it. */
+export type Offered = Pick<Offer, 'tools' | 'match'>;
+
 export interface Run {
   readonly input: TurnInput;
   readonly ports: Ports;
@@ -59,7 +62,7 @@ export interface Run {
   readonly begin: number;
   readonly stopwatch: Stopwatch;
   /** Tools offered in this turn, by brain: fixed for a turn, so that the prompt's prefix is. */
-  readonly offers: Map<string, readonly Tool[]>;
+  readonly offers: Map<string, Offered>;
   private: boolean;
   /** The failure that made the router hand over; it holds for the rest of the run. */
   after: RouteContext['after'];

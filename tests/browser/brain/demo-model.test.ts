@@ -5,7 +5,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { commands } from 'vitest/browser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BrainMessage, ModelCall, ToolSpec } from '../../../src/brain/brain.ts';
+import type { BrainMessage, ModelCall, ToolChoice, ToolSpec } from '../../../src/brain/brain.ts';
 import { gemma3 } from '../../../src/brain/local/dialect/gemma3.ts';
 import { fetchRows } from '../../../src/brain/local/catalogue.ts';
 import { download } from '../../../src/brain/local/downloads.ts';
@@ -210,6 +210,52 @@ test.each([
 ] as const)('%s', async (request, names, expected) => {
   expect(await both(request, offer(...names))).toEqual(expected);
 });
+
+test.each([
+  ['What time is it?', ['now'], true],
+  ['Who are you?', ['now'], false],
+] as const)(
+  'weighs how its reply to %j begins, and is held to what that decides',
+  async (words, names, sure) => {
+    const asked = {
+      now: 'Sunday 2026-11-29 14:05, Asia/Kolkata',
+      messages: [{ role: 'user', text: words }],
+      tools: offer(...names),
+    } as const;
+    const found: number[] = [];
+    for (const [name, engine] of engines) {
+      const grammar = (toolChoice: ToolChoice): string =>
+        gemma3.grammar({ ...asked, toolChoice }, name === 'webllm' ? 'ebnf' : 'gbnf');
+      const prompt = gemma3.render({ ...asked, toolChoice: 'auto' });
+      const plain = await read(engine, ask(prompt, { stop: gemma3.stop, maxTokens: 1 }));
+      for (const above of [-1000, 1000]) {
+        const request = ask(prompt, {
+          grammar: grammar('auto'),
+          stop: gemma3.stop,
+          maxTokens: 8,
+          fork: {
+            opening: gemma3.opening!,
+            above,
+            first: grammar('required'),
+            second: grammar('none'),
+          },
+        });
+        const odds: number[] = [];
+        const reply = await read(engine, request, never(), undefined, (one) => odds.push(one));
+        expect(reply.text.startsWith('```')).toBe(above < 0);
+        expect(reply.done.promptTokens).toBe(plain.done.promptTokens);
+        // The prompt is in the cache of this engine since the question before.
+        if (name === 'wllama') expect(reply.done.cachedTokens).toBe(reply.done.promptTokens - 1);
+        expect(odds).toHaveLength(1);
+        found.push(...odds);
+      }
+    }
+    const [first = 0] = found;
+    expect(first > 0).toBe(sure);
+    // The likeliest twenty on one engine and all of them on the other; beyond that they agree.
+    for (const odds of found) expect(Math.abs(odds - first)).toBeLessThan(0.5);
+  },
+);
 
 test('tells a long story, for streams', async () => {
   const [story] = await both('Tell me a story.', []);

@@ -114,6 +114,7 @@ export async function read(
   request: GenerateRequest,
   signal: AbortSignal = new AbortController().signal,
   onText: (text: string) => void = () => undefined,
+  onOdds: (odds: number) => void = () => undefined,
 ): Promise<Reply> {
   let text = '';
   let tokens = 0;
@@ -122,7 +123,8 @@ export async function read(
   for await (const event of engine.generate(request, signal)) {
     if (event.type === 'prefill') prefill.push(event.fraction);
     else if (event.type === 'done') done = event;
-    else if (event.type === 'token') {
+    else if (event.type === 'odds') onOdds(event.odds);
+    else {
       text += event.text;
       tokens += 1;
       onText(text);

@@ -39,6 +39,7 @@ describe('an offer', () => {
     const offer = await toolbox.offer('how much battery is left', roomy);
     expect(namesOf(offer.tools)).toEqual(['device_status', 'set_reminder', 'now']);
     expect(offer.best).toBeGreaterThan(0);
+    expect(offer.match).toBeGreaterThan(5);
     expect(offer.omitted).toBe(0);
   });
 

@@ -162,12 +162,12 @@ class WllamaEngine implements WorkerEngine {
     let outputTokens = 0;
     let read: RawCompletionChunk['prompt_progress'];
     let timings: RawCompletionChunk['timings'];
-    /** Of the prompt when it was first read: the odds leave all of it in the cache. */
-    let before: RawCompletionChunk['timings'];
+    /** Tokens that were read for the odds; they stay in the cache, all but the last one. */
+    let weighed = 0;
     try {
       if (fork) {
         const first = yield* this.#firstToken(params);
-        before = first.timings;
+        weighed = Math.max(0, (first.timings?.prompt_n ?? 0) - 1);
         const odds = oddsOf(first.likeliest, fork.opening);
         yield { type: 'odds', odds };
         grammar = odds > fork.above ? fork.first : fork.second;
@@ -180,7 +180,7 @@ class WllamaEngine implements WorkerEngine {
       for await (const chunk of stream) {
         timings = chunk.timings ?? timings;
         const progress = chunk.prompt_progress;
-        if (progress && !before) {
+        if (progress && !fork) {
           read = progress;
           yield { type: 'prefill', fraction: progress.processed / progress.total };
         }
@@ -199,7 +199,7 @@ class WllamaEngine implements WorkerEngine {
       type: 'done',
       reason: signal.aborted ? 'aborted' : finish === 'length' ? 'length' : 'stop',
       promptTokens: timings ? timings.cache_n + timings.prompt_n : (read?.total ?? 0),
-      cachedTokens: (before ?? timings)?.cache_n ?? read?.cache ?? 0,
+      cachedTokens: timings ? Math.max(0, timings.cache_n - weighed) : (read?.cache ?? 0),
       outputTokens: timings?.predicted_n ?? outputTokens,
     };
   }
