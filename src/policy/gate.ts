@@ -214,13 +214,8 @@ export function createGate({
 
   return {
     async judge({ tool, args }, { conversation, said, untrusted }) {
-      const [grants, { isGrounded, originsOf, readKnown, wishedBy }, { isConsequential }] =
-        await Promise.all([
-          store.grants.for(tool.server, tool.name),
-          // Loaded with the first call, not with the first screen.
-          import('./taint.ts'),
-          import('./consequential.ts'),
-        ]);
+      const [grants, { isGrounded, originsOf, readKnown, wishedBy, isConsequential }] =
+        await Promise.all([store.grants.for(tool.server, tool.name), readers()]);
       const known = readKnown(said, untrusted);
       const consequential = isConsequential(tool);
       const origins = originsOf(args, tool, known, !tool.readOnly);
@@ -231,7 +226,7 @@ export function createGate({
         grants,
         consequential,
         tainted: origins.find(({ from }) => from === 'untrusted')?.source ?? null,
-        wished: wishedBy(tool, known),
+        wished: wishedBy(tool, consequential, known),
         unproved: isGrounded(args, tool, known) ? null : (untrusted.at(-1)?.source ?? null),
       });
       return { ...verdict, consequential, ...(origins.length > 0 ? { origins } : {}) };
@@ -264,6 +259,20 @@ export function createGate({
     },
   };
 }
+
+/** What reads calls is loaded with the first of them, not with the first screen. */
+function readers(): Promise<Readers> {
+  loading ??= Promise.all([import('./taint.ts'), import('./consequential.ts')])
+    .then(([taint, consequential]) => ({ ...taint, ...consequential }))
+    .catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+  return loading;
+}
+
+type Readers = typeof import('./taint.ts') & typeof import('./consequential.ts');
+let loading: Promise<Readers> | null = null;
 
 function pinnedArguments(
   args: Readonly<Record<string, unknown>>,

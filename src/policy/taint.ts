@@ -203,10 +203,15 @@ export function nameWords(name: string): string[] {
 
 /**
  * Who wished for this tool, where untrusted text may have: the source whose words name it and the
- * person's do not, or the newest one where the person has not spoken of it at all; null where the
- * person did.
+ * person's do not, or the newest one where the person has hardly spoken of it; null where the
+ * person did. The person must have said half of the telling words of its name, of a consequential tool
+ * all of them.
  */
-export function wishedBy(tool: Pick<Tool, 'name' | 'title'>, known: Known): string | null {
+export function wishedBy(
+  tool: Pick<Tool, 'name' | 'title'>,
+  consequential: boolean,
+  known: Known,
+): string | null {
   const newest = known.sources[0];
   if (!newest) return null;
   const all = nameWords(`${tool.name} ${tool.title}`);
@@ -215,5 +220,6 @@ export function wishedBy(tool: Pick<Tool, 'name' | 'title'>, known: Known): stri
   const unsaid = words.filter((key) => !known.said.has(key));
   const source = known.sources.find((it) => unsaid.some((key) => it.words.has(key)));
   if (source) return source.name;
-  return unsaid.length === words.length ? newest.name : null;
+  const unspoken = consequential ? unsaid.length > 0 : unsaid.length * 2 > words.length;
+  return unspoken ? newest.name : null;
 }
