@@ -22,6 +22,8 @@ import type {
   SampleAnswer,
   SampleRequest,
   ServerLogEntry,
+  SkillDefinition,
+  SkillFile,
 } from './types.ts';
 
 export type Era = NonNullable<ServerRecord['era']>['kind'];
@@ -66,6 +68,8 @@ export interface ConnectOptions {
   readonly asks?: BoundAsks;
   /** Gives the token of a sign-in, and renews it where it is refused. */
   readonly authProvider?: AuthProvider | OAuthClientProvider;
+  /** Notes that the server wants more rights than the sign-in gave. */
+  readonly onScopeWanted?: (scope: string) => Promise<void>;
   /** Where the defaults do not fit. */
   readonly limits?: Partial<Limits>;
   readonly patience?: Partial<Patience>;
@@ -166,6 +170,10 @@ export interface Connection {
     signal: AbortSignal,
   ): Promise<Asked<PromptResult>>;
   readResource(uri: string, signal: AbortSignal): Promise<Asked<readonly ResourceContent[]>>;
+  /** Lists the server's skills, and reads none of them. */
+  skills(signal: AbortSignal): Promise<Asked<readonly SkillDefinition[]>>;
+  /** A file of a skill, its own where `file` is left out; what is not as listed is an error. */
+  readSkill(uri: string, file: string | undefined, signal: AbortSignal): Promise<Asked<SkillFile>>;
   /** `known`: arguments that are filled in already. */
   complete(
     ref: CompletionRef,

@@ -158,6 +158,16 @@ export function protocol(peer: Peer, detail: string): HostError {
   };
 }
 
+/** A file whose size or digest is not what the server's own list says. */
+export function unverified(peer: Peer, detail: string): HostError {
+  return {
+    code: 'protocol',
+    message: `${peer.name} sent a file that is not what its own list says of it.`,
+    advice: 'It was not used. Tell whoever runs the server.',
+    detail: detail.slice(0, 300),
+  };
+}
+
 export function notMcp(peer: Peer, detail: string): HostError {
   return {
     code: 'not-mcp',
@@ -327,6 +337,12 @@ function offersSignIn(challenge: string | null): boolean {
   return /^\s*bearer\b/i.test(challenge ?? '');
 }
 
+/** The rights that a challenge names. */
+function scopeOf(challenge: string | null): { scope?: string } {
+  const scope = /\bscope="([^"]{1,1000})"/i.exec(challenge ?? '')?.[1];
+  return scope === undefined ? {} : { scope };
+}
+
 function forbidden(peer: Peer, detail: string, challenge: string | null): HostError {
   if (/insufficient_scope/i.test(challenge ?? ''))
     return {
@@ -336,6 +352,7 @@ function forbidden(peer: Peer, detail: string, challenge: string | null): HostEr
         ? 'Ask whoever runs it for a key with more rights.'
         : 'Sign in again and allow what it asks for, or do without.',
       signIn: !peer.keyHeader,
+      ...scopeOf(challenge),
       detail,
     };
   return {

@@ -24,6 +24,7 @@ import {
   silent,
   timeout,
   tooLarge,
+  unverified,
   webPage,
   wrongEra,
   type Peer,
@@ -54,10 +55,12 @@ export interface Circumstances {
   /** How long was waited for, in seconds. */
   readonly seconds: number;
   readonly session?: boolean;
+  readonly onScopeWanted?: (scope: string) => Promise<void>;
 }
 
 export async function explain(cause: unknown, about: Circumstances): Promise<Explained> {
   const found = await tell(cause, about);
+  if (found.error.scope !== undefined) await about.onScopeWanted?.(found.error.scope);
   const seen = seenOf(about.wire.last(), about.secrets);
   return { ...found, error: { ...found.error, ...(seen ? { seen } : {}) } };
 }
@@ -95,10 +98,9 @@ async function tell(cause: unknown, about: Circumstances): Promise<Explained> {
   if (cause instanceof UnauthorizedError)
     return { error: ofStatus(peer, 401, challengeOf(exchange)) ?? internal(detail), ran: 'no' };
   if (cause instanceof InsufficientScopeError)
-    return {
-      error: ofStatus(peer, 403, { challenge: 'insufficient_scope' }) ?? internal(detail),
-      ran: 'no',
-    };
+    return { error: ofStatus(peer, 403, wantedBy(cause)) ?? internal(detail), ran: 'no' };
+  if (cause instanceof Error && cause.name === 'SkillVerificationError')
+    return { error: unverified(peer, detail), ran: 'no' };
   if (UnsupportedProtocolVersionError.isInstance(cause) || isEraRefusal(cause))
     return { error: wrongEra(peer, detail), ran: 'no' };
   if (SdkHttpError.isInstance(cause)) return ofHttp(cause, detail, about);
@@ -145,6 +147,10 @@ function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Expl
 function strange(exchange: Exchange | null, about: Circumstances, detail: string): HostError {
   if (exchange?.contentType.includes('html')) return webPage(about.peer, detail);
   return about.connecting ? notMcp(about.peer, detail) : protocol(about.peer, detail);
+}
+
+function wantedBy({ requiredScope = '' }: InsufficientScopeError): { challenge: string } {
+  return { challenge: `Bearer error="insufficient_scope", scope="${requiredScope}"` };
 }
 
 function challengeOf(exchange: Exchange | null): { challenge: string | null } {

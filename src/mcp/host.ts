@@ -34,6 +34,9 @@ import type {
   ToolCaller,
 } from './types.ts';
 
+/** What a connection was made with: where one of these changes, the next use makes another one. */
+const BOUND = ['name', 'limits', 'sampling', 'proxy'] as const;
+
 /** An unused connection is closed, so that no stream keeps the phone's radio awake. */
 const IDLE_MS = 300_000;
 
@@ -44,7 +47,10 @@ export interface HostOptions {
   /** What servers may ask for while they work; without it they are told that they may not. */
   readonly asks?: ServerAsks;
   /** Sign-in to servers; without it they are reached with keys alone. */
-  readonly signIn?: Pick<SignIn, 'provider' | 'secrets' | 'signIn' | 'signOut' | 'state'>;
+  readonly signIn?: Pick<
+    SignIn,
+    'provider' | 'secrets' | 'signIn' | 'signOut' | 'state' | 'wantScope'
+  >;
   /** Over all open tabs; without them this one is taken for the only one. */
   readonly locks?: Pick<TabLocks, 'tryRun' | 'free'>;
   readonly fetch?: typeof globalThis.fetch;
@@ -283,7 +289,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       await ready();
       await store.servers.update(id, (old) => ({ ...old, ...change }));
       if (change.enabled === false) await lives.drop(id);
-      else if ('limits' in change || 'sampling' in change || 'proxy' in change) lives.release(id);
+      else if (BOUND.some((key) => key in change)) lives.release(id);
     },
 
     async remove(id) {
@@ -304,6 +310,8 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     acceptTool: (id, tool, pin) => changeList(id, (list) => accepted(list, tool, pin)),
 
     readResource: (id, uri, signal) => ask(id, signal, (it) => it.readResource(uri, signal)),
+    listSkills: (id, signal) => ask(id, signal, (it) => it.skills(signal)),
+    readSkill: (id, uri, file, signal) => ask(id, signal, (it) => it.readSkill(uri, file, signal)),
     getPrompt: (id, name, args, signal) =>
       ask(id, signal, (it) => it.getPrompt(name, args, signal)),
     complete: (id, ref, argument, known, signal) =>

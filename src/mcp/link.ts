@@ -23,6 +23,7 @@ import { explain, LOST } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { listAll } from './listing.ts';
 import { asHttpError, PATIENCE } from './transports.ts';
+import type { Skills } from './skills.ts';
 import type { PromptResult, ResourceContent } from './types.ts';
 import { within } from './within.ts';
 import type { Wire } from './wire.ts';
@@ -96,6 +97,10 @@ export function link(standing: Standing): Connection {
     }
   }
 
+  let skills: Promise<Skills> | undefined;
+  const skillsOf = () =>
+    (skills ??= import('./skills.ts').then(({ createSkills }) => createSkills(client)));
+
   const calling: Calling = {
     talk,
     hearing,
@@ -155,6 +160,18 @@ export function link(standing: Standing): Connection {
           clock,
         });
         return contents;
+      }),
+
+    skills: (signal) =>
+      asked(signal, async (clock) => {
+        const skills = await skillsOf();
+        return skills.list({ signal: clock.signal, timeout: limits.call });
+      }),
+
+    readSkill: (uri, file, signal) =>
+      asked(signal, async (clock) => {
+        const skills = await skillsOf();
+        return skills.read(uri, file, { signal: clock.signal, timeout: limits.call });
       }),
 
     complete: (ref, argument, known, signal) =>

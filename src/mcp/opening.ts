@@ -18,7 +18,7 @@ export interface OpeningOptions {
   readonly online: () => boolean;
   readonly limits: Partial<Limits> | undefined;
   readonly asks: ServerAsks | undefined;
-  readonly signIn: Pick<SignIn, 'provider' | 'secrets'> | undefined;
+  readonly signIn: Pick<SignIn, 'provider' | 'secrets' | 'wantScope'> | undefined;
 }
 
 /** Where what a server says by itself goes. */
@@ -41,7 +41,15 @@ export function createOpening(options: OpeningOptions): Open {
     const key = typed ?? (await vault.get(vaultName(record.id)));
     const keyHeader = key === undefined ? null : (record.keyHeader ?? 'Authorization');
     const signedIn = record.auth ? signIn : undefined;
-    const peer: Peer = { name: record.name, url, keyHeader, signedIn: signedIn !== undefined };
+    const peer: Peer = {
+      // A server that is being added gets its name while it is connected.
+      get name() {
+        return record.name;
+      },
+      url,
+      keyHeader,
+      signedIn: signedIn !== undefined,
+    };
     if (!local && !online() && !isLoopback(url)) return { ok: false, error: offline(peer) };
     const carried =
       key === undefined || keyHeader === null
@@ -68,7 +76,13 @@ export function createOpening(options: OpeningOptions): Open {
         headers: carried.headers,
         secrets: together(typedSecrets(url, key), signedIn?.secrets(record) ?? []),
         ...(record.transport ? { transport: record.transport } : {}),
-        ...(signedIn ? { authProvider: signedIn.provider(record) } : {}),
+        ...(signedIn
+          ? {
+              authProvider: signedIn.provider(record),
+              onScopeWanted: async (scope: string) =>
+                void (await signedIn.wantScope(record, scope)),
+            }
+          : {}),
       });
     } catch (cause) {
       return { ok: false, error: internal(cause instanceof Error ? cause.message : String(cause)) };
@@ -113,11 +127,11 @@ export function throughProxy(
 
 /** What one server may ask; the model only where the person allowed it. */
 function bound(asks: ServerAsks, record: ServerRecord, host: string): BoundAsks {
-  const server = { id: record.id, name: record.name, host };
+  const server = () => ({ id: record.id, name: record.name, host });
   return {
-    elicit: (request, signal) => asks.elicit(server, request, signal),
+    elicit: (request, signal) => asks.elicit(server(), request, signal),
     ...(record.sampling
-      ? { sample: (request, signal) => asks.sample(server, request, signal) }
+      ? { sample: (request, signal) => asks.sample(server(), request, signal) }
       : {}),
   };
 }

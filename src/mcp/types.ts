@@ -139,6 +139,8 @@ export interface HostError {
   readonly detail?: string;
   /** Signing in may help: the server said where to. */
   readonly signIn?: boolean;
+  /** The rights that the server wants for this (RFC 6750). Untrusted. */
+  readonly scope?: string;
   /** How the last exchange went, for a report. */
   readonly seen?: Seen;
 }
@@ -234,6 +236,24 @@ export interface ResourceContent {
   readonly text?: string;
   /** Base64. */
   readonly blob?: string;
+}
+
+/** A skill that a server offers (SEP-2640): instructions in files. Untrusted. */
+export interface SkillDefinition {
+  readonly uri: string;
+  readonly name: string;
+  readonly description: string;
+  /** Addresses of its files; empty where it makes them when asked. */
+  readonly files: readonly string[];
+}
+
+/** A file of a skill, checked against what the list says of it. Untrusted all the same. */
+export interface SkillFile {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly bytes: Uint8Array;
+  /** Where the server sent text. */
+  readonly text?: string;
 }
 
 /** What an argument belongs to that is being completed. */
@@ -368,6 +388,15 @@ export interface Host {
     uri: string,
     signal: AbortSignal,
   ): Promise<Answered<readonly ResourceContent[]>>;
+  /** Lists the skills of a server, and reads none of them. */
+  listSkills(id: string, signal: AbortSignal): Promise<Answered<readonly SkillDefinition[]>>;
+  /** A file of a skill, its own where `file` is left out; only what is as listed is given. */
+  readSkill(
+    id: string,
+    uri: string,
+    file: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Answered<SkillFile>>;
   getPrompt(
     id: string,
     name: string,

@@ -83,11 +83,24 @@ async function use(host: Deft, signIn: SignIn, job: Job, log: Log): Promise<void
     const read = await host.readResource(id, resource.uri, never);
     log(`Read ${resource.uri}: ${JSON.stringify(read).slice(0, 200)}`);
   }
+  await useSkills(host, id, job, log);
   const prompt = view.prompts[0];
   if (prompt) {
     const got = await host.getPrompt(id, prompt.name, {}, never);
     log(`Prompt ${prompt.name}: ${JSON.stringify(got).slice(0, 200)}`);
   }
+}
+
+/** Looks at what skills there are, and reads each file of them where the scenario is about that. */
+async function useSkills(host: Host, id: string, { scenario }: Job, log: Log): Promise<void> {
+  const skills = await host.listSkills(id, never);
+  if (!skills.ok || scenario.endsWith('no-prefetch')) return;
+  for (const skill of skills.value)
+    for (const file of [undefined, ...skill.files]) {
+      const read = await host.readSkill(id, skill.uri, file, never);
+      log(`Read ${file ?? skill.uri}: ${JSON.stringify(read.ok || read.error)}`);
+      if (!read.ok) break;
+    }
 }
 
 /** Adds the server, signing in where it wants that; null where it could not be added. */

@@ -7,7 +7,7 @@ import type { OAuthClientMetadata } from '@modelcontextprotocol/client';
 /** Path of the page that sign-ins come back to. */
 export const CALLBACK_PATH = '/oauth/callback';
 /** Path of the metadata document beside the app; its address is the client id. */
-export const DOCUMENT_PATH = '/oauth-client.json';
+export const DOCUMENT_PATH = '/client-metadata.json';
 
 /** `origin` is the app's own. */
 export function clientMetadata(origin: string): OAuthClientMetadata {
