@@ -28,7 +28,11 @@ export interface AuthorizationOptions {
   /** What a 401 says; `none`: no challenge at all, so that the well-known address has to do. */
   readonly challenge?: 'full' | 'none';
   /** Replaces parts of the protected resource's metadata (RFC 9728). */
-  readonly resource?: Readonly<Record<string, unknown>>;
+  readonly resource?: () => Readonly<Record<string, unknown>>;
+  /** Sends on whoever is signed in: an address, or null. */
+  readonly redirect?: () => string | null;
+  /** Takes no token, however good. */
+  readonly stubborn?: boolean;
 }
 
 /** One request that came to the authorization server, as far as a test asks for it. */
@@ -133,7 +137,7 @@ export async function startAuthorization(
           resource: mcp.url,
           authorization_servers: [issuer],
           scopes_supported: [READ, WRITE],
-          ...options.resource,
+          ...options.resource?.(),
         }),
       );
       return true;
@@ -150,11 +154,14 @@ export async function startAuthorization(
     if (bearer === undefined) return refuse(401, `scope="openid email ${READ}"`);
     const token = dead.has(bearer) ? undefined : await provider.AccessToken.find(bearer);
     const scopes = (token?.scope ?? '').split(' ');
-    if (!token || token.aud !== mcp.url || !scopes.includes(READ))
+    if (!token || token.aud !== mcp.url || !scopes.includes(READ) || options.stubborn)
       return refuse(401, `error="invalid_token", scope="openid email ${READ}"`);
     if (message?.params?.name === 'write_note' && !scopes.includes(WRITE))
       return refuse(403, `error="insufficient_scope", scope="${WRITE}"`);
-    return false;
+    const elsewhere = options.redirect?.() ?? null;
+    if (elsewhere === null) return false;
+    response.writeHead(307, { location: elsewhere }).end();
+    return true;
   }
 
   return {
@@ -181,12 +188,20 @@ export async function startAuthorization(
   };
 }
 
+let key: Readonly<Record<string, unknown>> | undefined;
+
+/** Made once a process: it takes a while. */
+function signingKey(): Readonly<Record<string, unknown>> {
+  const make = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  key ??= { ...make().export({ format: 'jwk' }), use: 'sig', alg: 'RS256' };
+  return key;
+}
+
 function configuration(options: AuthorizationOptions): Readonly<Record<string, unknown>> {
   const { registration = true, documents, clients = [], seconds = 3600 } = options;
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return {
     clients,
-    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
+    jwks: { keys: [signingKey()] },
     cookies: { keys: ['of a test'] },
     scopes: [...OIDC.split(' '), READ, WRITE],
     claims: { openid: ['sub'], email: ['email'] },

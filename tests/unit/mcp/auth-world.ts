@@ -3,11 +3,11 @@ import { createSignIn, type SignInOptions } from '../../../src/mcp/auth/signin.t
 import type { SignIn, SignInEnd } from '../../../src/mcp/auth/types.ts';
 import type { ServerRecord } from '../../../src/store/records.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { newStore } from './setup.ts';
+import { newHost, newStore, toolOf } from './setup.ts';
 import { visit, type Visit } from './person.ts';
+import type { Host, ToolCaller } from '../../../src/mcp/types.ts';
 
 export const ORIGIN = 'http://localhost:5173';
-const HOME = `${ORIGIN}/oauth/callback`;
 
 export interface Desk {
   readonly store: Store;
@@ -22,6 +22,8 @@ export interface Desk {
   /** What the person does with an answer before it comes back; by default nothing. */
   tamper(change: (callback: URL) => void): void;
   answer: 'allow' | 'decline' | 'nothing';
+  /** Called where the person can go no further. */
+  onStuck: () => void;
   /** Signs in with a person at hand. */
   go(signal?: AbortSignal): Promise<SignInEnd>;
 }
@@ -42,6 +44,8 @@ export async function newDesk(
     auth: 'oauth',
   };
   await store.servers.put(record);
+  const { origin = ORIGIN } = options;
+  const home = `${origin}/oauth/callback`;
   const sent: Desk['sent'] = [];
   const opened: string[] = [];
   const jar = new Map<string, string>();
@@ -55,21 +59,24 @@ export async function newDesk(
     sent,
     opened,
     answer: 'allow',
+    onStuck: () => undefined,
     visited: () => visited,
     tamper: (how) => (change = how),
     go: (signal = new AbortController().signal) => desk.signIn.signIn(record, signal),
     signIn: createSignIn({
-      origin: ORIGIN,
+      origin,
       windows: {
         popup: () => ({
           go(address) {
             opened.push(address);
             if (desk.answer === 'nothing') return;
-            void visit(address, HOME, desk.answer, jar).then(async (visit) => {
-              visited = visit;
-              change(visit.callback);
-              await desk.signIn.receive(visit.callback.searchParams);
-            });
+            void visit(address, home, desk.answer, jar)
+              .then(async (done) => {
+                visited = done;
+                change(done.callback);
+                await desk.signIn.receive(done.callback.searchParams);
+              })
+              .catch(() => desk.onStuck());
           },
           close: () => undefined,
         }),
@@ -91,4 +98,22 @@ export async function newDesk(
     }),
   };
   return desk;
+}
+
+/** A host over the desk's store, so that calls go through all that they go through in the app. */
+export async function hostOf(desk: Desk): Promise<Host & ToolCaller> {
+  const { host } = await newHost({ store: desk.store, signIn: desk.signIn });
+  return host;
+}
+
+export const read = (desk: Desk) => toolOf(desk.record.id, 'read_notes', { readOnly: true });
+export const write = (desk: Desk) => toolOf(desk.record.id, 'write_note');
+
+/** The text of an error, all of it, for what must not stand in it. */
+export function wordsOf(end: SignInEnd): string {
+  return end.ok ? '' : `${end.error.message} ${end.error.advice} ${end.error.detail ?? ''}`;
+}
+
+export function messageOf(end: SignInEnd): string {
+  return end.ok ? 'signed in' : end.error.message;
 }
