@@ -7,12 +7,8 @@ import type { BoundCall, CallWatch } from '../mcp/types.ts';
 import type { GateContext } from '../policy/types.ts';
 import type { CallPart, Outcome, Part } from '../store/records.ts';
 import { heardIn, together } from './heard.ts';
+import { TakenOver } from './journal.ts';
 import type { Run } from './run.ts';
-
-/** Another tab runs this turn: what this run knows of it is out of date. */
-export class TakenOver extends Error {
-  override readonly name = 'TakenOver';
-}
 
 const SETTLED = new Set<CallPart['state']>(['denied', 'refused', 'done']);
 

@@ -17,3 +17,8 @@ export interface Journal {
   /** Moves the call at `index` from `allowed` to `running`, durably; false where it is not `allowed`. */
   claim(index: number, startedAt: number): Promise<boolean>;
 }
+
+/** Another tab runs this turn: what this run knows of it is out of date. */
+export class TakenOver extends Error {
+  override readonly name = 'TakenOver';
+}

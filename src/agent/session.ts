@@ -20,14 +20,13 @@ import type {
 import type { Store } from '../store/store.ts';
 import { actionOf } from './action-notes.ts';
 import type { Activity } from './activity.ts';
-import { TakenOver } from './calls.ts';
 import { resultChars } from './context.ts';
 import { heardIn, together } from './heard.ts';
-import { runTurn, type TurnEnd } from './loop.ts';
+import { TakenOver } from './journal.ts';
+import type { TurnEnd } from './loop.ts';
 import type { Ports } from './run.ts';
 import { clockLine, clockTime } from './prompt.ts';
 import { createJournal } from './stored-journal.ts';
-import { summarise } from './summary.ts';
 import {
   attachedText,
   pastMessages,
@@ -135,9 +134,14 @@ const SHORT_REQUEST = 40;
 
 const IDLE: Activity = { kind: 'idle' };
 
+/** What runs turns: fetched behind what is shown of a conversation. */
+const loop = () => import('./loop.ts');
+
 /** Opens a conversation; null where there is none with that id. */
 export async function openSession(id: string, ports: SessionPorts): Promise<Session | null> {
   const { store } = ports;
+  // A turn that finds it missing says so.
+  loop().catch(() => undefined);
   const lock = `deft-turn-${id}`;
   const listeners = new Set<(view: SessionView) => void>();
   let conversation: Conversation;
@@ -275,6 +279,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const words = request ? userText(request) : '';
     let end: TurnEnd;
     try {
+      const { runTurn } = await loop();
       end = await runTurn(
         {
           conversation: id,
@@ -401,6 +406,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const said = turnsOf(messages, resultChars(brain.describe().contextTokens));
     const before = summary ? summaryMessages(summary.text) : [];
     const zone = ports.timeZone();
+    const { summarise } = await import('./summary.ts');
     const written = await summarise(
       [...before, ...said.slice(summary?.turns ?? 0, turns).flat()],
       brain,

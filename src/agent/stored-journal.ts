@@ -2,8 +2,7 @@
 import type { CallPart, Message, Part } from '../store/records.ts';
 import type { MessageTable } from '../store/store.ts';
 import { isLogged } from './action-notes.ts';
-import { TakenOver } from './calls.ts';
-import type { Journal } from './journal.ts';
+import { TakenOver, type Journal } from './journal.ts';
 
 /**
  * `onChange` is called with the parts after every change; `note` before a call goes on from a state
