@@ -14,6 +14,8 @@ const POLICY: Readonly<Record<string, readonly string[]>> = {
   'style-src': ["'self'"],
   // Results of tools hold images as data; nothing is loaded from elsewhere.
   'img-src': ["'self'", 'data:', 'blob:'],
+  // Sounds that came with a result.
+  'media-src': ['blob:'],
   'font-src': ["'self'"],
   // MCP servers and cloud models are wherever the person says, in the clear only on this machine.
   'connect-src': ["'self'", 'https:', 'http://localhost:*', 'http://127.0.0.1:*'],
@@ -41,7 +43,8 @@ export const META_POLICY = join(Object.entries(POLICY).filter(([name]) => !HEADE
 /** What the app uses of the phone is allowed to itself; what it does not use, to nobody. */
 const PERMISSIONS: Readonly<Record<string, 'self' | 'none'>> = {
   microphone: 'self',
-  camera: 'none',
+  // Reads the QR code of a server, after a tap.
+  camera: 'self',
   'display-capture': 'none',
   geolocation: 'none',
   payment: 'none',

@@ -9,7 +9,10 @@ import type { HostError } from './types.ts';
 
 /** What went wrong; a call's outcome has these as well. */
 export type Reported = Pick<HostError, 'message' | 'advice'> &
-  Partial<Pick<HostError, 'code' | 'detail' | 'seen'>>;
+  Partial<Pick<HostError, 'detail' | 'seen'>> & {
+    /** Of a stored error it may be one that an older version knew. */
+    readonly code?: string;
+  };
 
 export interface ReportContext {
   readonly server: Pick<ServerRecord, 'name' | 'url'> & Partial<Pick<ServerRecord, 'era'>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parametersOf } from '../../../../src/ui/screens/tools.ts';
+import { listedTools, matches, parametersOf, ruleWords } from '../../../../src/ui/screens/tools.ts';
 
 describe('the arguments of a tool in words', () => {
   it('says type, choices and whether an argument is needed', () => {
@@ -31,5 +31,51 @@ describe('the arguments of a tool in words', () => {
       { name: 'a', type: 'anything', description: '', required: false },
       { name: 'b', type: 'anything', description: '', required: false },
     ]);
+  });
+});
+
+describe("the list of a server's tools", () => {
+  const tool = (name: string, more: { title?: string; description?: string } = {}) => ({
+    name,
+    inputSchema: {},
+    pin: name,
+    on: true,
+    ...more,
+  });
+  const server = {
+    tools: [
+      tool('get_day', { title: 'Day', description: 'Reads one day of the calendar' }),
+      tool('put_day'),
+      tool('drop_day'),
+    ],
+    appeared: ['drop_day'],
+    missing: [{ name: 'old_day', title: 'Old day', at: 5 }],
+  };
+  const shown = (query: string): string[] =>
+    listedTools(server, query).map(({ kind, name }) => `${kind} ${name}`);
+
+  it('has new tools first, then missing ones, and then the rest as the server has them', () => {
+    expect(shown('')).toEqual(['tool drop_day', 'missing old_day', 'tool get_day', 'tool put_day']);
+    expect(listedTools(server, '').map((one) => one.kind === 'tool' && one.isNew)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('is searched by all words of name, title and description, in any case and order', () => {
+    expect(shown('CALENDAR day')).toEqual(['tool get_day']);
+    expect(shown('old')).toEqual(['missing old_day']);
+    expect(shown('zeppelin')).toEqual([]);
+    expect(matches('', undefined)).toBe(true);
+  });
+
+  it('has a rule in words', () => {
+    expect(ruleWords({ readOnly: true })).toBe('that say they only read');
+    expect(ruleWords({ pattern: 'get_*' })).toBe('whose name fits get_*');
+    expect(ruleWords({ readOnly: true, pattern: 'get_*' })).toBe(
+      'that say they only read and whose name fits get_*',
+    );
   });
 });

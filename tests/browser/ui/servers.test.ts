@@ -1,0 +1,310 @@
+/**
+ * The servers' screens: what is shown of each state, what a tap asks the host for, and that a
+ * thousand tools are as quick as ten.
+ */
+import { expect, test, vi } from 'vitest';
+import { page } from 'vitest/browser';
+import type { App } from '../../../src/app.ts';
+import type { ServerPreview, ServerTool, ServerView } from '../../../src/mcp/types.ts';
+import { navigate } from '../../../src/ui/router.ts';
+import AddServer from '../../../src/ui/screens/AddServer.svelte';
+import Server from '../../../src/ui/screens/Server.svelte';
+import Servers from '../../../src/ui/screens/Servers.svelte';
+import { fakeSession } from './fake-app.ts';
+import { show } from './render.ts';
+import { serverView } from './server-view.ts';
+
+const tool = (name: string, more: Partial<ServerTool> = {}): ServerTool => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties: { id: { type: 'string' } } },
+  pin: 'f'.repeat(64),
+  on: true,
+  ...more,
+});
+
+const preview = (change: Partial<ServerPreview> = {}): ServerPreview => ({
+  url: 'https://notes.example/mcp',
+  host: 'notes.example',
+  name: 'Notes',
+  stored: null,
+  era: 'modern',
+  instructions: 'Read a note before you write one.',
+  tools: [tool('get_note'), tool('put_note')],
+  prompts: [{ name: 'summary' }],
+  resources: [],
+  templates: [],
+  cut: [],
+  ...change,
+});
+
+/** Shows the page of one server, or the list of several; what it asks the host for is in the spies. */
+async function open(views: readonly ServerView[], host: Partial<App['host']> = {}) {
+  const asked = {
+    update: vi.fn(async () => undefined),
+    setTool: vi.fn(async () => undefined),
+    setAll: vi.fn(async () => undefined),
+    setRule: vi.fn(async () => undefined),
+    markSeen: vi.fn(async () => undefined),
+    refresh: vi.fn(async () => ({ ok: true }) as const),
+    signIn: vi.fn(async () => ({ ok: true }) as const),
+    ...host,
+  };
+  const only = views.length === 1 ? views[0] : undefined;
+  navigate(only ? `/servers/${only.record.id}` : '/servers', { replace: true });
+  const shown = await show(only ? Server : Servers, {}, fakeSession(), {
+    servers: views,
+    host: asked,
+  });
+  return { asked, root: shown.root };
+}
+
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+const switchOf = (name: string) => page.getByRole('switch', { name, exact: true });
+
+test('the list says of each server how it is, and offers to sign in again where that is what it wants', async () => {
+  const { asked } = await open([
+    serverView({ record: { id: 'a', name: 'Calendar' }, auth: 'expired', tools: [tool('x')] }),
+    serverView({ record: { id: 'b', name: 'Paused one', enabled: false } }),
+    serverView({
+      record: { id: 'c', name: 'Grown' },
+      tools: [tool('new_tool', { on: false })],
+      appeared: ['new_tool'],
+      missing: [{ name: 'old', at: 1 }],
+    }),
+  ]);
+  await expect.element(page.getByText('Sign-in expired')).toBeVisible();
+  await expect.element(page.getByText('Paused', { exact: true })).toBeVisible();
+  await expect.element(page.getByText('1 new tool, off · 1 tool missing')).toBeVisible();
+  await expect.element(page.getByText(/^1 tool · listed/)).toBeVisible();
+  await button('Reconnect Calendar').click();
+  expect(asked.signIn).toHaveBeenCalledWith('a', expect.anything());
+  await button('Refresh all').click();
+  await expect.element(page.getByText('2 lists renewed.')).toBeVisible();
+  expect(vi.mocked(asked.refresh).mock.calls).toEqual([['a'], ['c']]);
+});
+
+test('new tools are marked and off, missing ones are shown, and both are seen with one tap', async () => {
+  const { asked } = await open([
+    serverView({
+      tools: [tool('get_note'), tool('drop_note', { on: false })],
+      appeared: ['drop_note'],
+      missing: [{ name: 'put_note', title: 'Put note', at: 1 }],
+    }),
+  ]);
+  await expect.element(page.getByText('New, off until you turn it on')).toBeVisible();
+  await expect.element(page.getByText('Missing', { exact: true })).toBeVisible();
+  await expect.element(switchOf('drop_note')).not.toBeChecked();
+  await button('I have seen it').click();
+  expect(asked.markSeen).toHaveBeenCalledWith('notes');
+  await switchOf('drop_note').click();
+  expect(asked.setTool).toHaveBeenCalledWith('notes', 'drop_note', true);
+});
+
+test('many tools are chosen at once: all, none, or by a rule that is told in words', async () => {
+  const { asked } = await open([serverView({ tools: [tool('get_note')] })]);
+  await page.getByText('Choose many at once').click();
+  await button('All off').click();
+  expect(asked.setAll).toHaveBeenLastCalledWith('notes', false);
+  await button('All on').click();
+  expect(asked.setAll).toHaveBeenLastCalledWith('notes', true);
+  await switchOf('Only tools that say they read').click();
+  expect(asked.setRule).toHaveBeenLastCalledWith('notes', { readOnly: true });
+  await page.getByLabelText('Only tools whose name fits').fill('get_*, list_*');
+  await button('Apply').click();
+  expect(asked.setRule).toHaveBeenLastCalledWith('notes', { pattern: 'get_*, list_*' });
+});
+
+test('a rule that holds is told, and can be dropped', async () => {
+  const { asked } = await open([
+    serverView({ tools: [tool('get_note')], rule: { readOnly: true, pattern: 'get_*' } }),
+  ]);
+  await expect
+    .element(page.getByText(/tools that say they only read and whose name fits get_\*/))
+    .toBeVisible();
+  await page.getByText('Choose many at once').click();
+  await button('Drop the rule').click();
+  expect(asked.setRule).toHaveBeenLastCalledWith('notes', null);
+});
+
+test('the page of a server shows all that it offers, its log, its limits, and that it gets no folders', async () => {
+  const { asked } = await open([
+    serverView({
+      tools: [tool('get_note')],
+      prompts: [{ name: 'summary', arguments: [{ name: 'topic', required: true }] }],
+      resources: [{ uri: 'note://1', name: 'First', mimeType: 'text/plain', size: 2_000_000 }],
+      templates: [{ uriTemplate: 'note://{id}', name: 'Any note' }],
+      log: [
+        { at: 1, level: 'info', text: 'older' },
+        { at: 2, level: 'error', logger: 'db', text: 'newer' },
+      ],
+      cut: ['resources'],
+      record: { lastError: { at: 1, code: 'cors', message: 'Kept out.', advice: 'Send it.' } },
+    }),
+  ]);
+  await expect.element(page.getByText('Kept out.')).toBeVisible();
+  await expect.element(page.getByText(/^Its list of resources had no end/)).toBeVisible();
+  await expect.element(page.getByText(/^It is given no folders of this phone/)).toBeVisible();
+  for (const fold of ['Prompts (1)', 'Resources (2)', 'Log (2)'])
+    await page.getByText(fold).click();
+  await expect.element(page.getByText('summary')).toBeVisible();
+  await expect.element(page.getByText('note://{id}')).toBeVisible();
+  await expect.element(page.getByText(/^text\/plain · 2.MB$/)).toBeVisible();
+  const lines = page.getByText(/^(older|newer)$/);
+  await expect.element(lines.first()).toHaveTextContent('newer');
+
+  // A server that keeps web apps out: the field for the proxy is there without a search for it.
+  await page.getByLabelText('Your own proxy').fill('http://evil.example');
+  await button('Use this proxy').click();
+  await expect.element(page.getByText(/must have https/)).toBeVisible();
+  expect(asked.update).not.toHaveBeenCalled();
+  await page.getByLabelText('Your own proxy').fill('http://localhost:8787/');
+  await button('Use this proxy').click();
+  expect(asked.update).toHaveBeenLastCalledWith('notes', { proxy: 'http://localhost:8787' });
+  await page.getByLabelText(/^Longest wait for a call/).fill('5');
+  (document.activeElement as HTMLElement).blur();
+  expect(asked.update).toHaveBeenLastCalledWith('notes', { limits: { callMs: 5_000 } });
+  await switchOf('May ask the model').click();
+  expect(asked.update).toHaveBeenLastCalledWith('notes', { sampling: true });
+});
+
+test('a thousand tools: only those in sight exist, any is found, and scrolling shows the rest', async () => {
+  const tools = Array.from({ length: 1_000 }, (_, index) => tool(`tool_${index}`));
+  const { root, asked } = await open([serverView({ tools })]);
+  await expect.element(page.getByLabelText('Search its tools')).toBeInTheDocument();
+  page.getByLabelText('Search its tools').element().scrollIntoView({ block: 'start' });
+  await expect.element(switchOf('tool_0')).toBeVisible();
+  expect(root.querySelectorAll('[role=switch]').length).toBeLessThan(60);
+  expect(root.querySelector('li[aria-setsize="1000"]')).not.toBeNull();
+
+  const scroller = root.querySelector('.page');
+  if (!scroller) throw new Error('The page scrolls.');
+  scroller.scrollTop = scroller.scrollHeight * 0.6;
+  await vi.waitFor(() => {
+    const { top, bottom } = scroller.getBoundingClientRect();
+    const inSight = [...root.querySelectorAll('li[aria-posinset]')].filter((row) => {
+      const box = row.getBoundingClientRect();
+      return box.top > top && box.bottom < bottom && getComputedStyle(row).visibility === 'visible';
+    });
+    expect(inSight.length).toBeGreaterThan(2);
+    expect(root.querySelectorAll('[role=switch]').length).toBeLessThan(60);
+  });
+
+  await page.getByLabelText('Search its tools').fill('tool_987');
+  await switchOf('tool_987').click();
+  expect(asked.setTool).toHaveBeenCalledWith('notes', 'tool_987', false);
+});
+
+test('a link proposes a server, which hears nothing before a tap and is stored only by a second one', async () => {
+  const look = vi.fn(async () => ({ ok: true, preview: preview() }) as const);
+  const record = serverView().record;
+  const add = vi.fn(async () => ({ ok: true, server: record }) as const);
+  const onadded = vi.fn();
+  await show(
+    AddServer,
+    { open: true, proposed: 'https://notes.example/mcp', onadded },
+    fakeSession(),
+    { host: { look, add } },
+  );
+  await expect.element(page.getByText('notes.example', { exact: true })).toBeVisible();
+  await expect.element(page.getByText(/^https: what is sent there is encrypted/)).toBeVisible();
+  expect(look).not.toHaveBeenCalled();
+  await button('Connect').click();
+  await expect.element(page.getByText('It offers 2 tools and 1 prompt')).toBeVisible();
+  await expect.element(page.getByText(/^Run one of its tools without your yes/)).toBeVisible();
+  expect(add).not.toHaveBeenCalled();
+  await page.getByText('In its own words').click();
+  await expect.element(page.getByText('Read a note before you write one.')).toBeVisible();
+  await button('Cancel').click();
+  await expect.element(button('Connect')).toBeVisible();
+  expect(add).not.toHaveBeenCalled();
+  await button('Connect').click();
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  expect(add).toHaveBeenCalledWith({
+    url: 'https://notes.example/mcp',
+    preview: expect.objectContaining({ name: 'Notes' }),
+  });
+  expect(onadded).toHaveBeenCalledWith(record.id);
+});
+
+test("a server that keeps web apps out gets the field for the person's own proxy, which is then used", async () => {
+  const error = {
+    code: 'cors',
+    message: 'It keeps web apps out.',
+    advice: 'Send headers.',
+  } as const;
+  const look = vi.fn(async () => ({ ok: false, error }) as const);
+  await show(
+    AddServer,
+    { open: true, proposed: 'https://notes.example/mcp', onadded: () => undefined },
+    fakeSession(),
+    { host: { look } },
+  );
+  await button('Connect').click();
+  await page.getByLabelText('Your own proxy').fill('http://localhost:8787');
+  await button('Connect').click();
+  expect(look).toHaveBeenLastCalledWith(
+    { url: 'https://notes.example/mcp', proxy: 'http://localhost:8787' },
+    expect.anything(),
+  );
+});
+
+test('a server that wants a sign-in is stored only for it, and is gone again where it fails', async () => {
+  const refused = {
+    code: 'auth',
+    message: 'It wants to know who is asking.',
+    advice: 'Sign in.',
+  } as const;
+  const record = serverView().record;
+  const look = vi.fn(async () => ({ ok: false, error: { ...refused, signIn: true } }) as const);
+  const add = vi.fn(async () => ({ ok: true, server: record }) as const);
+  const signIn = vi.fn(async () => ({ ok: false, error: refused }) as const);
+  const remove = vi.fn(async () => undefined);
+  await show(
+    AddServer,
+    { open: true, proposed: 'https://notes.example/mcp', onadded: () => undefined },
+    fakeSession(),
+    { servers: [], host: { look, add, signIn, remove } },
+  );
+  await button('Connect').click();
+  await button('Sign in').click();
+  expect(add).not.toHaveBeenCalled();
+  await button('Sign in and add').click();
+  await expect.element(page.getByText('It wants to know who is asking.')).toBeVisible();
+  expect(add).toHaveBeenCalledWith({ url: 'https://notes.example/mcp', auth: 'oauth' });
+  expect(remove).toHaveBeenCalledWith(record.id);
+});
+
+test('a code is read through the camera, proposes its server, and the camera is off afterwards', async () => {
+  const canvas = document.createElement('canvas');
+  canvas.getContext('2d')?.fillRect(0, 0, 10, 10);
+  const stream = canvas.captureStream(10);
+  const codes = ['WIFI:S:home;;', 'https://deft.example/?server=https%3A%2F%2Fnotes.example%2Fmcp'];
+  class Detector {
+    static getSupportedFormats = async () => ['qr_code'];
+    detect = async () => [{ rawValue: codes.shift() ?? '' }];
+  }
+  vi.stubGlobal('BarcodeDetector', Detector);
+  vi.spyOn(navigator.mediaDevices, 'getUserMedia').mockResolvedValue(stream);
+  vi.spyOn(navigator.mediaDevices, 'enumerateDevices').mockResolvedValue([
+    { kind: 'videoinput' } as MediaDeviceInfo,
+  ]);
+  try {
+    await show(AddServer, { open: true, onadded: () => undefined });
+    await button('Scan a code').click();
+    await expect.element(page.getByText(/^A code proposes this server/)).toBeVisible();
+    await expect.element(page.getByLabelText('Address')).toHaveValue('https://notes.example/mcp');
+    await vi.waitFor(() => {
+      expect(stream.getTracks().map(({ readyState }) => readyState)).toEqual(['ended']);
+    });
+  } finally {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  }
+});
+
+test('without a camera or a reader of codes there is no such button, and a sentence says how', async () => {
+  await show(AddServer, { open: true, onadded: () => undefined });
+  await expect.element(page.getByText(/^To add one by a QR code/)).toBeVisible();
+  await expect.element(button('Scan a code')).not.toBeInTheDocument();
+});
