@@ -62,7 +62,7 @@ test('every answer carries the strict policy, and the page repeats it for other 
   const { page, app } = stack;
   const policy = HEADERS['Content-Security-Policy'] ?? '';
   expect(policy).toBe(
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; " +
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; " +
       "font-src 'self'; connect-src 'self' https: http://localhost:* http://127.0.0.1:*; worker-src 'self'; " +
       "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
       "require-trusted-types-for 'script'; trusted-types svelte-trusted-html sw-url worker-url",

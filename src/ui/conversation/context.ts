@@ -1,7 +1,7 @@
 /** What the parts of a conversation screen share, handed down through Svelte's context. */
 import { createContext } from 'svelte';
 import type { Activity, Trouble } from '../../app.ts';
-import type { CallPart, NoticeAction, Sent } from '../../store/records.ts';
+import type { AttachmentPart, CallPart, NoticeAction, Sent } from '../../store/records.ts';
 
 export interface ConversationContext {
   /** Reactive. */
@@ -14,6 +14,12 @@ export interface ConversationContext {
   setOpen(key: string, open: boolean): void;
   /** Shows the exact text that left the phone. */
   showSent(sent: Sent): void;
+  /** Shows all of what hangs on the person's words. */
+  showAttached(part: AttachmentPart): void;
+  /** Puts words into the box, for the person to change and send. */
+  write(words: string): void;
+  /** Stops the turn, and with it the call that runs. */
+  stop(): void;
   /** Has what the model no longer sees summarised for it; resolves with what went wrong, or null. */
   summarise(): Promise<Trouble | null>;
   /** Takes the summary back. */

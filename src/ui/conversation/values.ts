@@ -43,12 +43,39 @@ export function gridOf(value: unknown): Grid | null {
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'image'; readonly source: string; readonly alt: string }
-  | { readonly kind: 'link'; readonly address: string; readonly label: string }
+  /** Bytes in Base64 that the browser can draw or play, or that can be saved as a file. */
+  | { readonly kind: 'image' | 'audio' | 'file'; readonly media: Media }
+  | {
+      readonly kind: 'link';
+      readonly address: string;
+      readonly label: string;
+      readonly note: string;
+    }
   /** What cannot be shown here, in words. */
   | { readonly kind: 'other'; readonly text: string };
 
+export interface Media {
+  /** Base64. */
+  readonly data: string;
+  readonly type: string;
+  readonly name: string;
+}
+
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']);
+const AUDIO_TYPES = new Set([
+  'audio/wav',
+  'audio/x-wav',
+  'audio/wave',
+  'audio/mpeg',
+  'audio/mp3',
+  'audio/mp4',
+  'audio/aac',
+  'audio/ogg',
+  'audio/webm',
+  'audio/flac',
+]);
+/** Characters of Base64 that are drawn or played at most: about 12 MB. */
+const LARGEST = 16_000_000;
 const BASE64 = /^[A-Za-z\d+/\s]*={0,2}\s*$/;
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -65,10 +92,28 @@ function fromText(words: string): Piece {
   return { kind: 'text', text: words };
 }
 
-function fromImage(data: string, type: string): Piece {
-  if (!IMAGE_TYPES.has(type) || !BASE64.test(data))
-    return { kind: 'other', text: `An image of a kind that is not shown (${type || 'unknown'}).` };
-  return { kind: 'image', source: `data:${type};base64,${data}`, alt: 'Image from the tool' };
+const WHAT = { image: 'An image', audio: 'A sound', file: 'A file' } as const;
+
+function fromBytes(kind: keyof typeof WHAT, data: string, mime: string, name: string): Piece {
+  const type = mime.split(';')[0]!.trim().toLowerCase();
+  const known = { image: IMAGE_TYPES.has(type), audio: AUDIO_TYPES.has(type), file: true }[kind];
+  const what = WHAT[kind];
+  if (!known)
+    return { kind: 'other', text: `${what} of a kind that is not shown (${type || 'unknown'}).` };
+  if (data.length > LARGEST) return { kind: 'other', text: `${what} that is too large to show.` };
+  if (data.length === 0 || !BASE64.test(data))
+    return { kind: 'other', text: `${what} that is broken: its data is not Base64.` };
+  return { kind, media: { data, type, name } };
+}
+
+/** The bytes; null where they are not Base64 after all. */
+export function blobOf({ data, type }: Media): Blob | null {
+  try {
+    const raw = atob(data.replace(/\s+/g, ''));
+    return new Blob([Uint8Array.from(raw, (char) => char.charCodeAt(0))], { type });
+  } catch {
+    return null;
+  }
 }
 
 /** MCP's content blocks (revision 2025-06-18, "Tool Result") as pieces. */
@@ -77,22 +122,25 @@ export function pieceOf(block: ContentBlock): Piece {
     case 'text':
       return fromText(text(block.text));
     case 'image':
-      return fromImage(text(block.data), text(block.mimeType));
     case 'audio':
-      return { kind: 'other', text: 'A sound, which is not played here.' };
+      return fromBytes(block.type, text(block.data), text(block.mimeType), '');
     case 'resource_link':
       return {
         kind: 'link',
         address: text(block.uri),
         label: text(block.title) || text(block.name) || text(block.uri),
+        note: text(block.description),
       };
     case 'resource': {
       const resource = isRecord(block.resource) ? block.resource : {};
       if (typeof resource.text === 'string') return fromText(resource.text);
       const type = text(resource.mimeType);
-      if (typeof resource.blob === 'string' && IMAGE_TYPES.has(type))
-        return fromImage(resource.blob, type);
-      return { kind: 'other', text: `A file that is not shown: ${text(resource.uri) || type}` };
+      const uri = text(resource.uri);
+      if (typeof resource.blob === 'string') {
+        const known = IMAGE_TYPES.has(type) ? 'image' : AUDIO_TYPES.has(type) ? 'audio' : 'file';
+        return fromBytes(known, resource.blob, type, uri);
+      }
+      return { kind: 'other', text: `A file that is not shown: ${uri || type}` };
     }
     default:
       return { kind: 'json', value: block };

@@ -137,7 +137,8 @@ export function usageRows(usage: StepPart['usage']): { name: string; value: stri
 }
 
 export interface ContextRow {
-  readonly key: 'system' | 'tools' | 'earlier' | 'words' | 'results' | 'answer' | 'free';
+  readonly key:
+    'system' | 'tools' | 'earlier' | 'words' | 'attached' | 'results' | 'answer' | 'free';
   readonly name: string;
   readonly tokens: number;
   /** Tokens before it. */
@@ -149,6 +150,7 @@ const CONTEXT_NAMES: Readonly<Record<ContextRow['key'], string>> = {
   tools: 'Tools',
   earlier: 'Earlier turns',
   words: 'This turn',
+  attached: 'Attached',
   results: 'Results of tools',
   answer: 'Kept for the answer',
   free: 'Free',
@@ -159,13 +161,15 @@ const COUNTED: Partial<Record<ContextRow['key'], string>> = {
   tools: 'tools',
   earlier: 'earlier turns',
   words: 'this turn',
+  attached: 'attached',
   results: 'results',
 };
 
 /** Shares of a model's window, in the order in which they fill it; what is free comes last. */
 export function contextRows(use: ContextUse): ContextRow[] {
-  const shares = (['system', 'tools', 'earlier', 'words', 'results', 'answer'] as const).map(
-    (key) => [key, use[key]] as const,
+  const keys = ['system', 'tools', 'earlier', 'words', 'attached', 'results', 'answer'] as const;
+  const shares = keys.flatMap((key) =>
+    key === 'attached' && !use.attached ? [] : [[key, use[key] ?? 0] as const],
   );
   const taken = shares.reduce((sum, [, tokens]) => sum + tokens, 0);
   let from = 0;

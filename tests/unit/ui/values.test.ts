@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { gridOf, pieceOf, readable } from '../../../src/ui/conversation/values.ts';
+import { blobOf, gridOf, pieceOf, readable } from '../../../src/ui/conversation/values.ts';
 
 test('names of arguments are written as a person would', () => {
   expect(readable('find_flights')).toBe('Find flights');
@@ -39,7 +39,7 @@ describe('a block of a result', () => {
   test('only pictures that came as data are shown', () => {
     expect(pieceOf({ type: 'image', data: 'AAAA', mimeType: 'image/png' })).toMatchObject({
       kind: 'image',
-      source: 'data:image/png;base64,AAAA',
+      media: { data: 'AAAA', type: 'image/png', name: '' },
     });
     for (const mimeType of ['image/svg+xml', 'text/html', '', undefined])
       expect(pieceOf({ type: 'image', data: 'AAAA', mimeType }).kind).toBe('other');
@@ -53,11 +53,35 @@ describe('a block of a result', () => {
       kind: 'link',
       address: 'https://a.example/f',
       label: 'f',
+      note: '',
     });
     expect(pieceOf({ type: 'resource', resource: { uri: 'file:///a', text: 'words' } })).toEqual({
       kind: 'text',
       text: 'words',
     });
+  });
+
+  test('sounds are played and files saved from their own bytes; what is broken or too large says so', async () => {
+    const sound = pieceOf({ type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav; rate=8000' });
+    expect(sound).toMatchObject({ kind: 'audio', media: { type: 'audio/wav' } });
+    const file = pieceOf({
+      type: 'resource',
+      resource: { uri: 'file:///a.zip', mimeType: 'application/zip', blob: 'QUJD' },
+    });
+    expect(file).toMatchObject({ kind: 'file', media: { name: 'file:///a.zip' } });
+    if (file.kind !== 'file') throw new Error('no file');
+    expect(await blobOf(file.media)?.text()).toBe('ABC');
+    expect(blobOf({ ...file.media, data: 'A' })).toBeNull();
+    for (const [data, words] of [
+      ['', 'broken'],
+      ['x*', 'broken'],
+      ['A'.repeat(16_000_004), 'too large'],
+    ] as const)
+      expect(pieceOf({ type: 'audio', data, mimeType: 'audio/wav' })).toMatchObject({
+        kind: 'other',
+        text: expect.stringContaining(words),
+      });
+    expect(pieceOf({ type: 'audio', data: 'AAAA', mimeType: 'audio/midi' }).kind).toBe('other');
   });
 
   test('what is not known is shown as data', () => {
