@@ -158,6 +158,29 @@ function bench(): Stage {
   };
 }
 
+interface ConformanceReport {
+  readonly cases: readonly { readonly passed: boolean }[];
+}
+
+/** Every scenario counts, once in Node and once in Chromium. */
+export function conformanceTally({ cases }: ConformanceReport): Tally {
+  const passed = cases.filter((scenario) => scenario.passed).length;
+  return { passed, failed: cases.length - passed, skipped: 0 };
+}
+
+function conformance(): Stage {
+  const report = path.join(REPORTS, 'conformance.json');
+  return {
+    name: 'conformance',
+    async run() {
+      await rm(report, { force: true });
+      const code = await run(bin('tsx'), ['tests/conformance/run.ts', '--out', report]);
+      const found = await readReport<ConformanceReport>(report);
+      return found ? honest(conformanceTally(found), code) : FAILED;
+    },
+  };
+}
+
 const chromium: Stage = {
   name: 'chromium',
   async run() {
@@ -192,6 +215,7 @@ const STAGES: readonly Stage[] = [
   weights,
   vitest('unit'),
   vitest('browser'),
+  conformance(),
   playwright(),
   bench(),
 ];
