@@ -3,6 +3,8 @@
  * characters that a person cannot see and a model can read. Pure.
  */
 
+import type { JsonSchema } from '../brain/brain.ts';
+
 /**
  * Characters that show nothing or turn the reading order: format characters (zero-width, bidirectional,
  * tags), other controls, private use, variation selectors that no emoji uses, and letters that are blank.
@@ -42,12 +44,20 @@ export function plainText(text: string): string {
     .normalize('NFC');
 }
 
-/** The same for every text inside a JSON value, names included. */
-export function plainJson<T>(value: T): T {
-  if (typeof value === 'string') return plainText(value) as T;
-  if (Array.isArray(value)) return value.map((item: unknown) => plainJson(item)) as T;
+/** A schema whose titles and descriptions are plain; names and values stay what the server expects. */
+export function plainSchema(schema: JsonSchema): JsonSchema {
+  return plainIn(schema) as JsonSchema;
+}
+
+function plainIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainIn);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, plainJson<unknown>(inner)]),
-  ) as T;
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      (name === 'description' || name === 'title') && typeof inner === 'string'
+        ? plainText(inner)
+        : plainIn(inner),
+    ]),
+  );
 }

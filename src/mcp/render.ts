@@ -4,14 +4,15 @@
  * free text is marked with the server that wrote it, because it is untrusted.
  */
 import type { ContentBlock, Outcome } from '../store/records.ts';
+import { plainText } from './plain.ts';
 
 /** The text of an outcome for the model. `maxChars` counts UTF-16 units. */
 export function resultText(outcome: Outcome, serverName: string, maxChars: number): string {
   switch (outcome.kind) {
     case 'result':
-      return cut(contentText(outcome.content, outcome.structured, serverName), maxChars);
+      return cut(plainText(contentText(outcome.content, outcome.structured, serverName)), maxChars);
     case 'tool_error': {
-      const text = outcome.content.map(blockText).join(' ').trim();
+      const text = plainText(outcome.content.map(blockText).join(' ')).trim();
       return errorText(text === '' ? 'the tool failed without a word' : text, maxChars);
     }
     default:

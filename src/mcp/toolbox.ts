@@ -69,6 +69,13 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     return earlier;
   }
 
+  async function find(server: string, name: string, pin: string): Promise<Tool | null> {
+    const { tools } = await current();
+    return (
+      tools.find((tool) => tool.server === server && tool.name === name && tool.pin === pin) ?? null
+    );
+  }
+
   return {
     async offer(request, budget) {
       const [{ tools, texts, index }, { bindArguments }, { matchOf }] = await Promise.all([
@@ -102,15 +109,19 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
       return { ok: true, call: { callId: call.id, tool, args: bound.args, days: bound.days } };
     },
 
-    async find(server, name, pin) {
-      const { tools } = await current();
-      return (
-        tools.find((tool) => tool.server === server && tool.name === name && tool.pin === pin) ??
-        null
-      );
-    },
+    find,
 
-    call: ({ tool, args }, signal, watch) => host.callTool(tool, args, signal, watch),
+    async call({ tool, args }, signal, watch) {
+      // The last look before it is sent: a yes is for the definition that was shown.
+      const listed = await find(tool.server, tool.name, tool.pin).catch(() => null);
+      if (listed) return host.callTool(tool, args, signal, watch);
+      return {
+        kind: 'unavailable',
+        code: 'changed',
+        message: `${tool.title} has changed or is gone, so it was not called.`,
+        advice: 'Look at the tool under Servers, then ask again.',
+      };
+    },
     resume: ({ tool }, task, signal, watch) => host.resumeTask(tool, task, signal, watch),
   };
 }

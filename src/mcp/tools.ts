@@ -2,6 +2,7 @@
 import type { ServerRecord, ToolDefinition, ToolListRecord } from '../store/records.ts';
 import { heldNames } from './held.ts';
 import { modelNames } from './names.ts';
+import { plainSchema, plainText } from './plain.ts';
 import type { Tool } from './types.ts';
 
 const REMOTE = /^https?:/;
@@ -59,9 +60,9 @@ export function allTools(
       serverName: server.name,
       name: definition.name,
       modelName: names[position] ?? definition.name,
-      title: definition.title ?? annotations.title ?? definition.name,
-      description: definition.description ?? '',
-      inputSchema: definition.inputSchema,
+      title: plainText(definition.title ?? annotations.title ?? definition.name),
+      description: plainText(definition.description ?? ''),
+      inputSchema: plainSchema(definition.inputSchema),
       ...(definition.outputSchema ? { outputSchema: definition.outputSchema } : {}),
       ...(definition.execution ? { execution: definition.execution } : {}),
       annotations,
