@@ -25,7 +25,8 @@ export interface AddingOptions {
 
 /** What is known of a server before it is stored. */
 interface Draft {
-  readonly record: ServerRecord;
+  /** Its connection speaks of it by the name that it has by then. */
+  readonly record: Omit<ServerRecord, 'name'> & { name: string };
   readonly stored: ServerRecord | undefined;
   /** As it was typed now. */
   readonly key: string | undefined;
@@ -36,6 +37,7 @@ interface Look {
   readonly draft: Draft;
   readonly listed: Listed;
   readonly era: 'modern' | 'legacy';
+  readonly transport: 'http' | 'sse';
   readonly name: string;
   readonly instructions: string | null;
 }
@@ -66,7 +68,7 @@ export function createAdding(options: AddingOptions): Pick<Host, 'look' | 'add'>
       trustHints: false,
       private: false,
     };
-    const record: ServerRecord = {
+    const record: Draft['record'] = {
       ...kept,
       enabled: true,
       ...(keyHeader ? { keyHeader } : {}),
@@ -90,14 +92,17 @@ export function createAdding(options: AddingOptions): Pick<Host, 'look' | 'add'>
       const error = listed && !listed.ok ? listed.error : internal('Nobody waits for it any more.');
       return { ok: false, error };
     }
-    const { era, instructions } = connection;
+    const { era, transport, instructions } = connection;
     const name =
       draft.name ?? draft.stored?.name ?? (shortName(connection.title) || draft.record.name);
-    return { ok: true, connection, look: { draft, listed: listed.list, era, name, instructions } };
+    draft.record.name = name;
+    const found = { era, transport, name, instructions };
+    return { ok: true, connection, look: { draft, listed: listed.list, ...found } };
   }
 
-  async function keep({ draft, listed, era, name }: Look): Promise<ServerRecord> {
-    const server: ServerRecord = { ...draft.record, name, era: { kind: era, at: now() } };
+  async function keep({ draft, listed, era, transport, name }: Look): Promise<ServerRecord> {
+    const found = { era: { kind: era, at: now() }, ...(transport === 'sse' ? { transport } : {}) };
+    const server: ServerRecord = { ...draft.record, name, ...found };
     if (draft.key) await store.vault.set(vaultName(server.id), draft.key);
     // Its tools first: a server that is there without them would be of no use to a page just opened.
     await lists.store(server.id, listed);

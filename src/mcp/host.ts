@@ -40,6 +40,9 @@ const BOUND = ['name', 'limits', 'sampling', 'proxy'] as const;
 /** An unused connection is closed, so that no stream keeps the phone's radio awake. */
 const IDLE_MS = 300_000;
 
+/** As long as a connection believes what was found out, in milliseconds. */
+const ERA_MS = 7 * 86_400_000;
+
 export interface HostOptions {
   readonly store: Pick<Store, 'servers' | 'lists' | 'vault' | 'changes'>;
   /** The servers in the page: the phone's own tools. */
@@ -176,10 +179,14 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     }));
   }
 
-  async function noteEra(id: string, { era }: Connection): Promise<void> {
-    await store.servers.update(id, ({ lastError, ...old }) => {
-      if (isLocal(id) || (old.era?.kind === era && !lastError)) return undefined;
-      return { ...old, era: old.era?.kind === era ? old.era : { kind: era, at: now() } };
+  /** Notes how the server was reached; what was found out long ago is as good as new by that. */
+  async function noteEra(id: string, { era: kind, transport }: Connection): Promise<void> {
+    await store.servers.update(id, ({ lastError, ...known }) => {
+      const { transport: before = 'http', era, ...old } = known;
+      const isKnown = era?.kind === kind && now() - era.at < ERA_MS && before === transport;
+      if (isLocal(id) || (isKnown && !lastError)) return undefined;
+      const found = isKnown ? era : { kind, at: now() };
+      return { ...old, era: found, ...(transport === 'sse' ? { transport } : {}) };
     });
   }
 
