@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Plugin, type ResolvedConfig, type Rolldown } from 'vite';
+import { clientMetadataFile } from './client-metadata.ts';
 import { headersFile, META_POLICY } from './headers.ts';
 import { licences } from './licences.ts';
 
@@ -105,6 +106,9 @@ export function shell(): Plugin {
         });
         this.emitFile({ type: 'asset', fileName: 'sw.js', source });
         this.emitFile({ type: 'asset', fileName: '_headers', source: headersFile() });
+        // Not kept for offline: authorization servers read it, and the app only while it signs in.
+        const document = clientMetadataFile(process.env.DEFT_ORIGIN);
+        if (document) this.emitFile({ type: 'asset', ...document });
       },
     },
   };

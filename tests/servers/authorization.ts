@@ -188,20 +188,13 @@ export async function startAuthorization(
   };
 }
 
-let key: Readonly<Record<string, unknown>> | undefined;
-
-/** Made once a process: it takes a while. */
-function signingKey(): Readonly<Record<string, unknown>> {
-  const make = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-  key ??= { ...make().export({ format: 'jwk' }), use: 'sig', alg: 'RS256' };
-  return key;
-}
-
 function configuration(options: AuthorizationOptions): Readonly<Record<string, unknown>> {
   const { registration = true, documents, clients = [], seconds = 3600 } = options;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     clients,
-    jwks: { keys: [signingKey()] },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' }] },
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
     cookies: { keys: ['of a test'] },
     scopes: [...OIDC.split(' '), READ, WRITE],
     claims: { openid: ['sub'], email: ['email'] },

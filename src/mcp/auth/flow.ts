@@ -30,6 +30,7 @@ import { redact } from '../../store/redact.ts';
 import type { ServerRecord } from '../../store/records.ts';
 import { findWaiting, letWait, randomState, stopWaiting, type Found } from '../../store/signins.ts';
 import type { Store } from '../../store/store.ts';
+import { throughProxy } from '../opening.ts';
 import type { HostError } from '../types.ts';
 import { findDocument } from './client.ts';
 import * as faults from './faults.ts';
@@ -123,7 +124,7 @@ async function begin(
   signal: AbortSignal,
 ): Promise<{ ok: true; address: string } | Extract<SignInEnd, { ok: false }>> {
   const { keep, store, now, origin, windows } = context;
-  const fetch = careful(context, signal);
+  const fetch = careful(context, record, signal);
   try {
     const challenge = await challengeOf(record, fetch.fetch);
     const discovery = await discover(record, challenge.resourceMetadataUrl, fetch.fetch);
@@ -191,7 +192,7 @@ async function complete(
   const draft = found.data as unknown as Draft;
   const code = query.get('code');
   const secrets = [code ?? '', draft.verifier ?? '', ...secretOf(draft.client)];
-  const fetch = careful(context, signal);
+  const fetch = careful(context, record, signal);
   const provider = new SignInProvider({ record, keep, origin, now, draft });
   try {
     const metadata = draft.discovery?.authorizationServerMetadata;
@@ -310,7 +311,7 @@ export async function renew(
   challenge: Response | null,
 ): Promise<void> {
   const { keep, now } = context;
-  const fetch = careful(context, new AbortController().signal);
+  const fetch = careful(context, record, new AbortController().signal);
   await keep.change(record, async (kept, write) => {
     const { tokens } = kept;
     const over = kept.expired || isOver(kept, now(), EARLY_MS);
@@ -367,7 +368,11 @@ async function markExpired(keep: Keep, record: ServerRecord): Promise<void> {
 }
 
 /** Takes back what was given (RFC 7009), as far as the authorization server can be reached. */
-export async function revoke(context: FlowContext, kept: Kept): Promise<boolean> {
+export async function revoke(
+  context: FlowContext,
+  record: ServerRecord,
+  kept: Kept,
+): Promise<boolean> {
   const { tokens, discovery } = kept;
   const metadata: Readonly<Record<string, unknown>> = {
     ...discovery?.authorizationServerMetadata,
@@ -375,7 +380,7 @@ export async function revoke(context: FlowContext, kept: Kept): Promise<boolean>
   const client = tokens && clientFor(kept, tokens.issuer);
   if (!tokens || !client || typeof metadata.revocation_endpoint !== 'string') return false;
   const address = metadata.revocation_endpoint;
-  const fetch = careful(context, AbortSignal.timeout(REVOKE_MS));
+  const fetch = careful(context, record, AbortSignal.timeout(REVOKE_MS));
   const take = async (token: string, hint: string): Promise<boolean> => {
     const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
     const body = new URLSearchParams({ token, token_type_hint: hint });
@@ -498,10 +503,13 @@ async function challengeOf(
 
 /** The fetch of a sign-in: no cookies, no referrer, nothing cached, and it comes to an end. */
 function careful(
-  { fetch }: FlowContext,
+  context: FlowContext,
+  { proxy }: ServerRecord,
   signal: AbortSignal,
 ): { fetch: typeof globalThis.fetch; last(): string } {
   let last = '';
+  // Who reaches a server by their own proxy reaches what signs them in there by it, too.
+  const fetch = proxy === undefined ? context.fetch : throughProxy(context.fetch, proxy);
   return {
     last: () => last,
     fetch(input, init) {

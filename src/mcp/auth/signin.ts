@@ -118,7 +118,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
     async signOut(record) {
       const kept = await keep.read(record);
-      const revoked = kept.tokens ? await (await flow()).revoke(context, kept) : false;
+      const revoked = kept.tokens ? await (await flow()).revoke(context, record, kept) : false;
       await keep.change(record, (_kept, write) => write(null));
       return { revoked };
     },

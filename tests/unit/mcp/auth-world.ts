@@ -17,6 +17,8 @@ export interface Desk {
   readonly sent: { readonly url: string; readonly headers: Headers; readonly body: string }[];
   /** Addresses that the window was sent to. */
   readonly opened: string[];
+  /** The app's fetch, as the desk was given it. */
+  readonly fetch: typeof globalThis.fetch;
   /** The last visit of the person. */
   visited(): Visit | null;
   /** What the person does with an answer before it comes back; by default nothing. */
@@ -58,6 +60,7 @@ export async function newDesk(
     record,
     sent,
     opened,
+    fetch: send,
     answer: 'allow',
     onStuck: () => undefined,
     visited: () => visited,
