@@ -45,7 +45,10 @@ export async function play(job: Job, outside: Outside): Promise<string[]> {
   const log: Log = (line) => void lines.push(line);
   const name = `conformance-${crypto.randomUUID()}`;
   const store = await openStore({ name, channel: false });
-  const fetch = machineFetch(job, outside) ?? serveDocument(globalThis.fetch);
+  const { fetch, listening } = watched(
+    machineFetch(job, outside) ?? serveDocument(globalThis.fetch),
+    job,
+  );
   const signIn = createSignIn({ store, origin: ORIGIN, fetch, windows: windowsOf(outside, later) });
   function later(query: URLSearchParams): Promise<unknown> {
     return signIn.receive(query);
@@ -60,7 +63,7 @@ export async function play(job: Job, outside: Outside): Promise<string[]> {
     limits: LIMITS,
   });
   try {
-    await use(host, signIn, job, log);
+    await use(host, signIn, job, listening, log);
   } catch (cause) {
     log(`It ended: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`);
   } finally {
@@ -71,11 +74,19 @@ export async function play(job: Job, outside: Outside): Promise<string[]> {
   return lines;
 }
 
-async function use(host: Deft, signIn: SignIn, job: Job, log: Log): Promise<void> {
+async function use(
+  host: Deft,
+  signIn: SignIn,
+  job: Job,
+  listening: Promise<void>,
+  log: Log,
+): Promise<void> {
   const id = await join(host, signIn, job, log);
   if (id === null) return;
   await host.update(id, { trustHints: true, sampling: true });
   const view = await viewOf(host, id);
+  // A person takes a while. A call that overtakes the stream beside it is answered on that one.
+  if (view.era === 'legacy') await listening;
   log(`Tools: ${view.tools.map((tool) => tool.name).join(', ')}`);
   for (const call of callsOf(view, job)) await callAs(host, signIn, view, call, log);
   const resource = view.resources[0];
@@ -226,4 +237,18 @@ function serveDocument(fetch: typeof globalThis.fetch): typeof globalThis.fetch 
     if (url.startsWith(ORIGIN)) return Response.json(clientDocument(ORIGIN));
     return fetch(input, init);
   };
+}
+
+/** The same fetch, and when the server has answered to the stream on which it speaks by itself. */
+function watched(fetch: typeof globalThis.fetch, { url }: Job) {
+  let heard = () => {};
+  const answered = new Promise<void>((resolve) => (heard = resolve));
+  const given = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE * 1_000));
+  const wrapped: typeof globalThis.fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    const address = input instanceof Request ? input.url : String(input);
+    if (init?.method === 'GET' && address === url) heard();
+    return response;
+  };
+  return { fetch: wrapped, listening: Promise.race([answered, given]) };
 }
