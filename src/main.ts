@@ -1,4 +1,5 @@
 /** Starts the app: joins the rooms, shows the first screen, then makes the app work offline. */
+import './mcp/no-eval.ts';
 import { mount } from 'svelte';
 import { createApp } from './app.ts';
 import App from './ui/App.svelte';
