@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../../src/mcp/host.ts';
 import type { Outcome } from '../../../src/store/records.ts';
+import { startAsking } from '../../servers/asking.ts';
 import { startBroken, type BrokenOptions, type Fault } from '../../servers/broken.ts';
 import { startLegacy, type LegacyOptions } from '../../servers/legacy.ts';
 import { startTravel } from '../../servers/travel.ts';
@@ -103,10 +104,16 @@ describe('a call whose answer is lost', () => {
     expect(server.counts()['tools/call']).toBe(3);
   });
 
-  it('a read is sent three times at most', async () => {
-    const { read, server } = await broken({ fault: DROP });
+  it('a read is sent three times at most, after pauses that chance makes longer or shorter', async () => {
+    let drawn = 0;
+    const random = () => {
+      drawn += 1;
+      return 0;
+    };
+    const { read, server } = await broken({ fault: DROP }, { random });
     expect(await read()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
     expect(server.counts()['tools/call']).toBe(3);
+    expect(drawn).toBe(2);
   });
 
   it('an idempotent write counts as a read', async () => {
@@ -222,6 +229,38 @@ describe('a session that the server forgot', () => {
       code: 'protocol',
     });
     expect(server.notes()).toEqual([]);
+  });
+});
+
+describe('a call that its server makes a task of', () => {
+  it('is told by its id, and is waited for again by another page, without being sent again', async () => {
+    const server = await started(startAsking());
+    const { host, store } = await newHost();
+    const added = await host.add({ url: server.url });
+    if (!added.ok) throw new Error(added.error.message);
+    const tool = toolOf(added.server.id, 'waiting_job');
+    const ids: string[] = [];
+    void host.callTool(tool, {}, never(), { task: (id) => ids.push(id) });
+    await until(() => ids.length === 1);
+    const [id] = ids;
+    // The page that made the call is gone; this one has only what was stored.
+    const next = await newHost({ store });
+    server.finish();
+    expect(await next.host.resumeTask(tool, id ?? '', never())).toMatchObject({
+      kind: 'result',
+      content: [{ text: 'finished null' }],
+    });
+    expect(server.counts()['tools/call']).toBe(1);
+  });
+
+  it('and that the server has forgotten ends in words', async () => {
+    const server = await started(startAsking());
+    const { host } = await newHost();
+    const added = await host.add({ url: server.url });
+    if (!added.ok) throw new Error(added.error.message);
+    const outcome = await host.resumeTask(toolOf(added.server.id, 'job'), 'gone', never());
+    expect(outcome.kind).not.toBe('result');
+    expect(server.counts()['tools/call']).toBeUndefined();
   });
 });
 
