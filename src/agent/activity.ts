@@ -13,7 +13,13 @@ export type Activity =
   | { readonly kind: 'thinking' }
   | { readonly kind: 'writing' }
   | { readonly kind: 'asking'; readonly callId: string }
-  | { readonly kind: 'calling'; readonly callId: string; readonly progress?: CallProgress }
+  | {
+      readonly kind: 'calling';
+      /** The call that was begun, or was heard of, last. */
+      readonly callId: string;
+      /** How far the calls under way are, by their ids; several may run side by side. */
+      readonly progress: Readonly<Record<string, CallProgress>>;
+    }
   /** Earlier turns are being summarised. */
   | { readonly kind: 'summarising' }
   /** Another tab is at work on this conversation. */

@@ -171,10 +171,15 @@ async function allowed(run: Run, index: number, call: BoundCall): Promise<boolea
 /** Makes the call, or goes on waiting for the task that its server made of it. */
 async function execute(run: Run, index: number, call: BoundCall, task?: string): Promise<boolean> {
   const { journal, toolbox, clock, onActivity, keepPrivate } = run.ports;
-  onActivity({ kind: 'calling', callId: call.callId });
+  const { callId } = call;
+  const tell = () => onActivity({ kind: 'calling', callId, progress: run.progress });
+  tell();
   let noting = Promise.resolve();
   const watch: CallWatch = {
-    progress: (progress) => onActivity({ kind: 'calling', callId: call.callId, progress }),
+    progress: (progress) => {
+      run.progress = { ...run.progress, [callId]: progress };
+      tell();
+    },
     // Durable at once: with it the call survives the page.
     task: (id) => {
       noting = noting.then(() => journal.replace(index, { ...callAt(run, index), task: id }));

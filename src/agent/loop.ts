@@ -37,6 +37,7 @@ export async function runTurn(
     begin: journal.parts().length,
     stopwatch: createStopwatch(ports.clock),
     offers: new Map(),
+    progress: {},
     private: input.private,
     after: undefined,
   };

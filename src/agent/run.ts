@@ -1,6 +1,6 @@
 /** What one run of a turn is given, and what it carries from step to step. */
 import type { BrainMessage } from '../brain/brain.ts';
-import type { Offer, Toolbox } from '../mcp/types.ts';
+import type { CallProgress, Offer, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
 import type { Asked, Mode, Summary, TurnLimits } from '../store/records.ts';
@@ -63,6 +63,8 @@ export interface Run {
   readonly stopwatch: Stopwatch;
   /** Tools offered in this turn, by brain: fixed for a turn, so that the prompt's prefix is. */
   readonly offers: Map<string, Offered>;
+  /** How far the calls under way are, by their ids. */
+  progress: Readonly<Record<string, CallProgress>>;
   private: boolean;
   /** The failure that made the router hand over; it holds for the rest of the run. */
   after: RouteContext['after'];

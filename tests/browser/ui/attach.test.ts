@@ -345,7 +345,7 @@ test('a call that reports progress shows it and can be stopped', async () => {
       activity: {
         kind: 'calling',
         callId: running.callId,
-        progress: { progress: 3, total: 4, message: 'Step 3 of 4' },
+        progress: { [running.callId]: { progress: 3, total: 4, message: 'Step 3 of 4' } },
       },
     }),
   );

@@ -66,7 +66,7 @@ test.each<[string, Partial<CallPart>, State, string]>([
   const part = call({ state: 'done', ...change });
   const session = turn([part], state);
   if (state?.state === 'running')
-    session.show({ activity: { kind: 'calling', callId: part.callId } });
+    session.show({ activity: { kind: 'calling', callId: part.callId, progress: {} } });
   await showConversation(session);
   const card = page.getByRole('region', { name: `Find flights, Travel: ${label}` });
   await expect.element(card).toBeVisible();
@@ -83,7 +83,7 @@ test('a running call shows how far it is', async () => {
     activity: {
       kind: 'calling',
       callId: part.callId,
-      progress: { progress: 3, total: 4, message: 'Asking airlines' },
+      progress: { [part.callId]: { progress: 3, total: 4, message: 'Asking airlines' } },
     },
   });
   await showConversation(session);

@@ -408,6 +408,117 @@ describe('Stop', () => {
   });
 });
 
+describe('a call that its server makes a task of', () => {
+  const told = (part: CallPart): readonly Part[] => [
+    {
+      kind: 'route',
+      step: 1,
+      place: 'phone',
+      brain: 'b',
+      label: 'B',
+      rule: 'r',
+      reason: 'R.',
+      offered: [],
+    },
+    part,
+    { kind: 'step', step: 1, end: 'calls', usage: {} },
+  ];
+  const sent = (task?: string): CallPart => ({
+    kind: 'call',
+    step: 1,
+    callId: 'c1',
+    server: 'test',
+    serverName: 'Test',
+    tool: 'pay',
+    title: 'Pay',
+    modelName: 'pay',
+    pin: 'pin',
+    args: { sum: 5 },
+    days: [],
+    readOnly: false,
+    state: 'running',
+    startedAt: 1,
+    ...(task === undefined ? {} : { task }),
+  });
+
+  test('has its id stored while it runs', async () => {
+    const seen: (string | undefined)[] = [];
+    const journal = memoryJournal();
+    const toolbox = toolboxOf({
+      pay: {
+        run: async (_args, _signal, watch) => {
+          watch?.task?.('t1');
+          await new Promise((resolve) => setImmediate(resolve));
+          const [part] = calls(journal.parts());
+          seen.push(part?.state, part?.task);
+          return textResult('paid');
+        },
+      },
+    });
+    const brain = scriptedBrain([{ calls: [{ name: 'pay', args: {} }] }, { text: 'Done.' }]);
+    await runTurn(inputOf(), portsOf({ router: routerOf(brain), toolbox, journal }), live());
+    expect(seen).toEqual(['running', 't1']);
+    expect(calls(journal.parts())[0]).toMatchObject({ state: 'done', outcome: { kind: 'result' } });
+  });
+
+  test('is waited for after a restart, and not sent again; without an id nobody knows', async () => {
+    for (const [task, ran, outcome] of [
+      ['t1', ['pay t1'], 'result'],
+      [undefined, [], 'unknown'],
+    ] as const) {
+      const toolbox = toolboxOf({ pay: { run: async () => textResult('paid') } });
+      const journal = memoryJournal(told(sent(task)));
+      const brain = scriptedBrain([{ text: 'Done.' }]);
+      const ports = portsOf({ router: routerOf(brain), toolbox, journal });
+      expect(await runTurn(inputOf(), ports, live())).toBe('done');
+      expect(toolbox.ran).toEqual(ran);
+      expect(calls(journal.parts())[0]?.outcome?.kind).toBe(outcome);
+    }
+  });
+});
+
+describe('the progress of calls', () => {
+  test('that run side by side is told of each', async () => {
+    const seen: unknown[] = [];
+    let both = 0;
+    const toolbox = toolboxOf({
+      look: {
+        readOnly: true,
+        run: async ({ n }, _signal, watch) => {
+          watch?.progress?.({ progress: Number(n), total: 9 });
+          both += 1;
+          while (both < 2) await new Promise((resolve) => setImmediate(resolve));
+          return textResult('ok');
+        },
+      },
+    });
+    const brain = scriptedBrain([
+      {
+        calls: [
+          { name: 'look', args: { n: 1 } },
+          { name: 'look', args: { n: 2 } },
+        ],
+      },
+      { text: 'Done.' },
+    ]);
+    await runTurn(
+      inputOf(),
+      portsOf({
+        router: routerOf(brain),
+        toolbox,
+        onActivity: (activity) => {
+          if (activity.kind === 'calling') seen.push(Object.values(activity.progress));
+        },
+      }),
+      live(),
+    );
+    expect(seen.at(-1)).toEqual([
+      { progress: 1, total: 9 },
+      { progress: 2, total: 9 },
+    ]);
+  });
+});
+
 describe('a turn killed after any of its events', () => {
   const script = () => [
     { calls: [{ name: 'look', args: {} }] },
