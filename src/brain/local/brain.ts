@@ -205,8 +205,11 @@ class LocalBrain implements Brain {
   }
 
   /** What the request names, else what the model's makers advise, else the likeliest token. */
-  #sampling({ temperature, seed }: BrainRequest): Sampling {
-    const base = temperature === undefined ? (this.#row.sampling ?? GREEDY) : { temperature };
+  #sampling({ temperature, seed, tools, toolChoice }: BrainRequest): Sampling {
+    const { sampling, toolSampling } = this.#row;
+    const mayCall = tools.length > 0 && toolChoice !== 'none';
+    const advised = (mayCall ? toolSampling : undefined) ?? sampling ?? GREEDY;
+    const base = temperature === undefined ? advised : { temperature };
     return seed === undefined ? base : { ...base, seed };
   }
 }

@@ -91,12 +91,19 @@ const SMOLLM2_360M: Shape = {
 const SMOLLM2_135M: Shape = { ...SMOLLM2_360M, layers: 30, kvHeads: 3, hidden: 576 };
 
 const GEMMA_SAMPLING: Sampling = { temperature: 1, topP: 0.95, topK: 64 };
+/** A call has one right form: what is good for words makes a call wrong by chance. */
+const GEMMA_TOOL_SAMPLING: Sampling = { ...GEMMA_SAMPLING, temperature: 0.2 };
 const QWEN_SAMPLING: Sampling = { temperature: 0.6, topP: 0.95, topK: 20 };
 const LLAMA_SAMPLING: Sampling = { temperature: 0.6, topP: 0.9 };
 const SMOLLM_SAMPLING: Sampling = { temperature: 0.2, topP: 0.9 };
 
 type Said = Pick<CatalogueRow, 'label' | 'note' | 'licence' | 'maxTools'> &
-  Partial<Pick<CatalogueRow, 'overrides' | 'thinking' | 'untaught' | 'images' | 'sampling'>>;
+  Partial<
+    Pick<
+      CatalogueRow,
+      'overrides' | 'thinking' | 'untaught' | 'images' | 'sampling' | 'toolSampling'
+    >
+  >;
 
 interface Webllm extends Said {
   readonly family: Family;
@@ -201,6 +208,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     // Its own configuration names a sliding window and the library's a context window: one too many.
     overrides: { sliding_window_size: -1 },
     sampling: GEMMA_SAMPLING,
+    toolSampling: GEMMA_TOOL_SAMPLING,
   }),
   webllm({
     name: 'Qwen3-0.6B-q4f16_1',
@@ -246,6 +254,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     maxTools: 5,
     overrides: { sliding_window_size: -1 },
     sampling: GEMMA_SAMPLING,
+    toolSampling: GEMMA_TOOL_SAMPLING,
   }),
   webllm({
     name: 'gemma-4-E2B-it-q4f16_1',
@@ -263,6 +272,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     thinking: true,
     overrides: { sliding_window_size: -1 },
     sampling: GEMMA_SAMPLING,
+    toolSampling: GEMMA_TOOL_SAMPLING,
   }),
   webllm({
     name: 'gemma-4-E2B-it-q4f32_1',
@@ -280,6 +290,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     thinking: true,
     overrides: { sliding_window_size: -1 },
     sampling: GEMMA_SAMPLING,
+    toolSampling: GEMMA_TOOL_SAMPLING,
   }),
   wllama({
     repository: 'unsloth/gemma-3-1b-it-GGUF',
@@ -295,6 +306,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     licence: GEMMA,
     maxTools: 5,
     sampling: GEMMA_SAMPLING,
+    toolSampling: GEMMA_TOOL_SAMPLING,
   }),
   wllama({
     repository: 'unsloth/functiongemma-270m-it-GGUF',
@@ -337,6 +349,7 @@ export const PUBLIC_ROWS: readonly CatalogueRow[] = [
     licence: GEMMA,
     maxTools: 3,
     sampling: GEMMA_SAMPLING,
+    toolSampling: GEMMA_TOOL_SAMPLING,
   }),
   wllama({
     repository: 'unsloth/SmolLM2-135M-Instruct-GGUF',

@@ -67,6 +67,7 @@ function extras(entry: Record<string, unknown>, base: string): Partial<Catalogue
   const { thinking, untaught, copies, callsFrom, demo, images, library, overrides, approxBytes } =
     entry;
   const sampling = toSampling(entry['sampling']);
+  const toolSampling = toSampling(entry['toolSampling']);
   const most = Number(entry['contextTokens']);
   const texts = (value: unknown): value is string[] =>
     Array.isArray(value) && value.every((item) => typeof item === 'string');
@@ -80,6 +81,7 @@ function extras(entry: Record<string, unknown>, base: string): Partial<Catalogue
     ...(isPositive(largestBuffer) ? { largestBuffer } : {}),
     ...(isPositive(approxBytes) ? { approxBytes } : {}),
     ...(sampling ? { sampling } : {}),
+    ...(toolSampling ? { toolSampling } : {}),
     ...(thinking === true ? { thinking } : {}),
     ...(untaught === true ? { untaught } : {}),
     ...(copies === true ? { copies } : {}),

@@ -19,8 +19,9 @@ export interface Copies {
 }
 
 /**
- * Words that are offered, the newest texts first. Compiling the grammar costs each engine time for
- * every word, and a long text is never a request.
+ * Words that are offered, the newest texts first. Where a token does not fit, llama.cpp tries its whole
+ * vocabulary against every word that may come next; and a long text is never a request. xgrammar
+ * compiles 10 words and 80 in the same 1.5 s, and free strings in 2.2 (262,144 tokens, a busy core).
  */
 export const MOST_WORDS = 80;
 /** Characters of a word; what is longer is data, and is not offered. */

@@ -469,7 +469,8 @@ export function createModels(deps: ModelsDeps): Models {
       const sampling = chosen[id];
       const row: CatalogueRow = {
         ...fitted,
-        ...(sampling ? { sampling } : {}),
+        // The person's own choice holds for calls, too.
+        ...(sampling ? { sampling, toolSampling: sampling } : {}),
         ...(unthinking.has(id) ? { thinking: false } : {}),
       };
       const key = `${id} ${row.contextTokens}`;

@@ -37,6 +37,8 @@ export interface CatalogueRow {
   readonly largestBuffer?: number;
   /** What its makers advise for sampling; default: greedy. */
   readonly sampling?: Sampling;
+  /** The same for a step that offers tools; default: as `sampling`. */
+  readonly toolSampling?: Sampling;
   /** It may think before it answers. */
   readonly thinking?: boolean;
   /** Of a Gemma 2 or 3 that was not trained for this app: it must be told how tools are called. */

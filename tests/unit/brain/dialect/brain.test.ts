@@ -229,6 +229,21 @@ describe('a brain on the phone', () => {
     ]);
   });
 
+  test('samples calls otherwise than words where its row says so', async () => {
+    const engine = scripted('a', 'b', 'c');
+    const sampling = { temperature: 1, topP: 0.95 };
+    const toolSampling = { ...sampling, temperature: 0.2 };
+    const brain = createLocalBrain({ row: row('gemma4', { sampling, toolSampling }), engine });
+    await stream(brain, asked([QUESTION]));
+    await stream(brain, asked([QUESTION], { tools: [] }));
+    await stream(brain, asked([QUESTION], { toolChoice: 'none' }));
+    expect(engine.requests.map((request) => request.sampling)).toEqual([
+      toolSampling,
+      sampling,
+      sampling,
+    ]);
+  });
+
   test('notes what was mended in a call and what was put right in it', async () => {
     const wrong = "{'name': 'set_reminder', 'arguments': {'text': 'ring', 'time': '16:00',}}";
     const engine = scripted(`<tool_call>\n${wrong}\n</tool_call>`);
