@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { startBroken } from '../servers/broken.ts';
+import { startEverything } from '../servers/everything.ts';
 import {
   addCloud,
   chooseMode,
@@ -131,6 +132,41 @@ test('a link shows where a server is before anything is sent there, and what it 
   await page.reload();
   await expect(page.getByText(/^A rule turns on the tools that say they only read/)).toBeVisible();
   await expect(page.getByRole('switch', { name: 'Save to itinerary' })).not.toBeChecked();
+});
+
+test('a newcomer connects the public server-everything, looks at all that it offers, pauses and resumes it', async ({
+  stack: { page, faults },
+}) => {
+  const everything = await startEverything('streamableHttp');
+  try {
+    await page.goto('/settings');
+    await page.getByRole('link', { name: 'Servers' }).click();
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    const sheet = page.getByRole('dialog');
+    await sheet.getByLabel('Address').fill(everything.url);
+    await sheet.getByRole('button', { name: 'Connect', exact: true }).click();
+    await expect(sheet.getByText('It calls itself Everything Reference Server.')).toBeVisible();
+    await expect(sheet.getByText(/^It offers \d+ tools, \d+ prompts, \d+ resources/)).toBeVisible();
+    await sheet.getByRole('button', { name: 'Add', exact: true }).click();
+
+    await page.getByLabel('Search its tools').fill('echo');
+    await expect(page.getByRole('switch', { name: 'Echo Tool' })).toBeChecked();
+    await expect(page.getByRole('switch', { name: 'Get Sum Tool' })).toBeHidden();
+    await page.getByText(/^Prompts \(/).click();
+    await expect(page.getByText('Simple Prompt')).toBeVisible();
+    await page.getByText(/^Resources \(/).click();
+    await expect(page.getByText('architecture.md', { exact: true })).toBeVisible();
+    await expect(page.getByText(/^It is given no folders of this phone/)).toBeVisible();
+
+    await page.getByRole('switch', { name: 'Use it' }).click();
+    await expect(page.getByText('Paused', { exact: true })).toBeVisible();
+    await page.getByRole('switch', { name: 'Use it' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await expect(page.getByText('Connected', { exact: true })).toBeVisible();
+  } finally {
+    await everything.close();
+  }
+  expect(faults).toEqual([]);
 });
 
 test('a tool is turned off, a server renamed and removed, and all of it is kept', async ({
