@@ -1,13 +1,18 @@
 /**
  * The starter brain itself, on each engine, through the app's own path: listed beside the app,
- * downloaded, loaded, a call in our dialect under its grammar, the result read, an answer.
+ * downloaded, loaded, a call in our dialect under its grammar, the result read, an answer. And on one
+ * of them a few questions of the kind that `npm run eval:bfcl` asks by the hundred: of each what must
+ * hold however right the model is.
  */
 import { commands } from 'vitest/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BrainEvent, BrainMessage, BrainRequest } from '../../../src/brain/brain.ts';
+import type { BrainEvent, BrainMessage, BrainRequest, ToolSpec } from '../../../src/brain/brain.ts';
 import { fetchRows } from '../../../src/brain/local/catalogue.ts';
 import { createModels } from '../../../src/brain/local/models.ts';
 import type { Models } from '../../../src/brain/local/types.ts';
+import { matchOf } from '../../../src/mcp/match.ts';
+import { searchText } from '../../../src/mcp/search-text.ts';
+import { SET_REMINDER } from '../../../src/phone/tools.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { never } from './rows.ts';
@@ -52,12 +57,27 @@ afterAll(async () => {
   await commands.stopFileServer(server);
 });
 
-async function step(id: string, messages: readonly BrainMessage[]): Promise<readonly BrainEvent[]> {
+const matched = (words: string, tools: readonly ToolSpec[]): number =>
+  matchOf(words, tools.map(searchText));
+
+async function ask(id: string, request: BrainRequest): Promise<readonly BrainEvent[]> {
   const brain = await models.brain(id);
   const events: BrainEvent[] = [];
-  for await (const event of brain!.stream({ ...WEATHER, messages }, never())) events.push(event);
+  for await (const event of brain!.stream(request, never())) events.push(event);
   return events;
 }
+
+const step = (id: string, messages: readonly BrainMessage[]): Promise<readonly BrainEvent[]> =>
+  ask(id, {
+    ...WEATHER,
+    messages,
+    match: matched(messages[0]?.text ?? '', WEATHER.tools),
+  });
+
+const callsOf = (events: readonly BrainEvent[]) =>
+  events.flatMap((event) => (event.type === 'call' ? [event.call] : []));
+const decisionOf = (events: readonly BrainEvent[]): string | undefined =>
+  events.flatMap((event) => (event.type === 'decision' ? [event.text] : []))[0];
 
 const usageOf = (events: readonly BrainEvent[]) =>
   events.flatMap((event) => (event.type === 'usage' ? [event.usage] : []))[0];
@@ -76,7 +96,8 @@ describe.each(['wllama', 'webllm'])('Gemma 3 270M with our adapter on %s', (engi
       expect(view?.status).toEqual({ kind: 'ready' });
 
       const first = await step(id, WEATHER.messages);
-      const calls = first.flatMap((event) => (event.type === 'call' ? [event.call] : []));
+      const calls = callsOf(first);
+      expect(decisionOf(first)).toMatch(/^Sure enough/);
       expect(calls.map((call) => call.name)).toEqual(['get_weather']);
       expect(calls[0]?.args).toMatchObject({ city: 'Mumbai' });
       expect(calls[0]?.args?.date).toMatch(/^(tomorrow|2026-11-30)$/);
@@ -97,6 +118,11 @@ describe.each(['wllama', 'webllm'])('Gemma 3 270M with our adapter on %s', (engi
       expect(answer).toMatch(/rain/i);
       expect(second.at(-1)).toEqual({ type: 'end', reason: 'stop' });
 
+      const other = await step(id, [{ role: 'user', text: 'Who painted the Mona Lisa?' }]);
+      expect(decisionOf(other)).toMatch(/^Not sure enough/);
+      expect(callsOf(other)).toEqual([]);
+      expect(other.some((event) => event.type === 'text')).toBe(true);
+
       const before = usageOf(first)!;
       const after = usageOf(second)!;
       expect(after.cachedTokens).toBeGreaterThan(before.promptTokens!);
@@ -108,3 +134,62 @@ describe.each(['wllama', 'webllm'])('Gemma 3 270M with our adapter on %s', (engi
     1_200_000,
   );
 });
+
+const text = (description: string) => ({ type: 'string', description });
+const tool = (
+  name: string,
+  description: string,
+  properties: Readonly<Record<string, unknown>>,
+  required = Object.keys(properties),
+): ToolSpec => ({ name, description, inputSchema: { type: 'object', properties, required } });
+
+const TOOLS = [
+  tool('find_recipes', 'Search for recipes by dish and diet.', {
+    dish: text('Name of the dish.'),
+    diet: { type: 'string', enum: ['any', 'vegan', 'vegetarian'], description: 'Diet.' },
+    servings: { type: 'integer', description: 'For how many people.' },
+  }),
+  {
+    name: SET_REMINDER.name,
+    description: SET_REMINDER.description ?? '',
+    inputSchema: SET_REMINDER.inputSchema,
+  },
+  tool('get_stock_price', 'Get the price of a stock.', { company: text('Name of the company.') }),
+];
+const WORDS_OF_TOOLS = ['any', 'vegan', 'vegetarian'];
+
+/** Whether a value was said, or is one of those that a tool allows. */
+const isCopied = (value: unknown, words: string): boolean =>
+  typeof value === 'number'
+    ? words.includes(String(value))
+    : WORDS_OF_TOOLS.includes(String(value)) || words.includes(String(value));
+
+const starter = 'gemma3-270m-tools.wllama';
+
+test.skipIf(!listed.some(({ id }) => id === starter))(
+  'what the starter calls is whole, of the offered tools, and copied from the request',
+  async () => {
+    for (const [words, name] of [
+      ['Find vegan lasagne recipes for 6 people', 'find_recipes'],
+      ['Remind me to call the bank tomorrow at 09:00.', 'set_reminder'],
+      ['What do the stocks of Zyntho and Quarbel cost?', 'get_stock_price'],
+    ] as const) {
+      const request = {
+        ...WEATHER,
+        messages: [{ role: 'user', text: words }],
+        tools: TOOLS,
+        match: matched(words, TOOLS),
+      } as const;
+      const events = await ask(starter, request);
+      const made = callsOf(events);
+      expect(decisionOf(events), words).toMatch(/^Sure enough/);
+      expect(made[0]?.name).toBe(name);
+      for (const { args, raw } of made) {
+        expect(args, raw).not.toBeNull();
+        for (const value of Object.values(args!).flat())
+          expect(isCopied(value, words), raw).toBe(true);
+      }
+    }
+  },
+  600_000,
+);
