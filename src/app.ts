@@ -17,11 +17,20 @@ import { createToolbox } from './mcp/toolbox.ts';
 import type { Host } from './mcp/types.ts';
 import { createPhone } from './phone/phone.ts';
 import { createReminders } from './phone/reminders.ts';
+import type { Difference } from './policy/difference.ts';
 import { createGate } from './policy/gate.ts';
+import type { Finding } from './policy/scan.ts';
+import type { Approvals } from './policy/types.ts';
 import { createRouter } from './router/router.ts';
 import { createTabLocks } from './store/locks.ts';
 import { openStore } from './store/open.ts';
-import type { Conversation, Part, Settings } from './store/records.ts';
+import type {
+  Conversation,
+  Part,
+  PinnedArguments,
+  Settings,
+  ToolDefinition,
+} from './store/records.ts';
 import type { ActionLog, Archive, ConversationHit, Store, Topic } from './store/store.ts';
 
 export interface Conversations {
@@ -42,6 +51,8 @@ export interface GrantView {
   readonly verdict: 'allow' | 'deny';
   readonly conversation: string | null;
   readonly createdAt: number;
+  /** It holds only for these arguments. */
+  readonly args?: PinnedArguments;
 }
 
 export interface DueReminder {
@@ -82,6 +93,11 @@ export interface App {
     revoke(id: string): Promise<void>;
     /** Takes back what lets this tool run without asking. */
     revokeTool(server: string, tool: string): Promise<void>;
+    /**
+     * Sets how a tool stands from now on. A tool that pays, deletes, sends or the like runs without
+     * asking only with `warned`: the person was told what that means.
+     */
+    setMode: Approvals['setMode'];
     subscribe(listener: () => void): () => void;
   };
   readonly reminders: {
@@ -98,6 +114,14 @@ export interface App {
   readonly actions: Pick<ActionLog, 'search' | 'verify' | 'export' | 'clear'> & {
     subscribe(listener: () => void): () => void;
   };
+  /** What to know of a tool before it is agreed to; loaded when it is asked for. */
+  readonly safety: {
+    /** What looks like a trick in a tool's definition; `otherNames` are those of other servers' tools. */
+    scan(definition: ToolDefinition, otherNames: readonly string[]): Promise<Finding[]>;
+    difference(before: ToolDefinition, after: ToolDefinition): Promise<Difference>;
+    /** It pays, deletes, sends or the like: allowing it always takes a warning. */
+    isConsequential(tool: ToolDefinition): Promise<boolean>;
+  };
   readonly archive: Archive;
   readonly storage: {
     estimate(): Promise<{ used: number; quota: number }>;
@@ -111,7 +135,9 @@ export interface App {
 export type { Activity } from './agent/activity.ts';
 export type { MessageView, Question, Session, SessionView, Trouble } from './agent/session.ts';
 export type { Ask, ElicitAsk, SampleAsk } from './mcp/asks.ts';
-export type { Answer } from './policy/types.ts';
+export type { Difference, FieldChange, Piece } from './policy/difference.ts';
+export type { Finding } from './policy/scan.ts';
+export type { Answer, ToolMode } from './policy/types.ts';
 
 /** How long a session's page may wait for `demo.json`. */
 const DEMO_TIMEOUT_MS = 3_000;
@@ -218,12 +244,21 @@ export async function createApp(): Promise<App> {
       set: (change) => store.settings.set(change),
       subscribe: (listener) => onTopics(store, ['settings'], listener),
     },
-    grants: grantsOf(store),
+    grants: { ...grantsOf(store), setMode: gate.setMode },
     reminders: {
       ...createReminders({ store }),
       watch: (listener) => onTopics(store, ['reminders'], listener),
     },
     actions: { ...store.actions, subscribe: (listener) => onTopics(store, ['actions'], listener) },
+    safety: {
+      scan: async (...input) => (await import('./policy/scan.ts')).scan(...input),
+      difference: async (...input) =>
+        (await import('./policy/difference.ts')).differenceOf(...input),
+      async isConsequential({ name, title = '', description = '', annotations = {} }) {
+        const { isConsequential } = await import('./policy/consequential.ts');
+        return isConsequential({ name, title, description, annotations, readOnly: false });
+      },
+    },
     archive: store.archive,
     storage: {
       async estimate() {
@@ -351,7 +386,7 @@ function shared(session: Session, release: () => void): Session {
   };
 }
 
-function grantsOf(store: Store): App['grants'] {
+function grantsOf(store: Store): Omit<App['grants'], 'setMode'> {
   return {
     async list() {
       const [grants, servers] = await Promise.all([store.grants.all(), store.servers.all()]);
@@ -363,6 +398,7 @@ function grantsOf(store: Store): App['grants'] {
         verdict: grant.verdict,
         conversation: grant.conversation ?? null,
         createdAt: grant.createdAt,
+        ...(grant.args ? { args: grant.args } : {}),
       }));
     },
     revoke: (id) => store.grants.delete(id),
