@@ -1,6 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import { authorizationCommands } from './tests/servers/authorization-commands.ts';
 import { cloudCommands } from './tests/servers/cloud-commands.ts';
 import { fileCommands } from './tests/servers/files-commands.ts';
 import { mcpCommands } from './tests/servers/mcp-commands.ts';
@@ -68,7 +69,12 @@ export default defineConfig({
             enabled: true,
             headless: true,
             screenshotFailures: false,
-            commands: { ...cloudCommands, ...fileCommands, ...mcpCommands },
+            commands: {
+              ...authorizationCommands,
+              ...cloudCommands,
+              ...fileCommands,
+              ...mcpCommands,
+            },
             provider: playwright({
               actionTimeout: 60_000,
               launchOptions: {

@@ -49,9 +49,7 @@ export interface Authorization {
   asked(path?: string): readonly Asked[];
   /** Token requests by grant type. */
   tokenRequests(grant: string): readonly Asked[];
-  /** What came to the MCP server in the Authorization header, without repetition. */
-  presented(): readonly string[];
-  /** From now on the MCP server refuses every access token that it has seen. */
+  /** From now on the MCP server refuses every access token that was given out so far. */
   expireAccess(): void;
   /** Takes back everything that people have allowed so far. */
   revokeGrants(): Promise<void>;
@@ -71,6 +69,7 @@ export async function startAuthorization(
 ): Promise<Authorization> {
   const asked: Asked[] = [];
   const grants = new Set<string>();
+  const given = new Set<string>();
   const clients = new Set<string>();
   const http = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
@@ -89,7 +88,11 @@ export async function startAuthorization(
     }
   });
   const pass = provider.callback();
-  provider.on('access_token.saved', ({ grantId }: { grantId: string }) => grants.add(grantId));
+  // An opaque token is its own id.
+  provider.on('access_token.saved', ({ grantId, jti }: { grantId: string; jti: string }) => {
+    grants.add(grantId);
+    given.add(jti);
+  });
   provider.on('registration_create.success', (_context: unknown, client: { clientId: string }) =>
     clients.add(client.clientId),
   );
@@ -116,7 +119,6 @@ export async function startAuthorization(
   }
 
   const dead = new Set<string>();
-  const presented = new Set<string>();
   const notes: string[] = [];
   const mcp: Served = await serveMcp(() => notebook(notes), {
     ...(options.port === undefined ? {} : { port: options.port }),
@@ -149,7 +151,6 @@ export async function startAuthorization(
       return true;
     };
     const header = request.headers.authorization ?? '';
-    if (header !== '') presented.add(header);
     const bearer = /^Bearer (.+)$/.exec(header)?.[1];
     if (bearer === undefined) return refuse(401, `scope="openid email ${READ}"`);
     const token = dead.has(bearer) ? undefined : await provider.AccessToken.find(bearer);
@@ -170,9 +171,8 @@ export async function startAuthorization(
     asked: (path) => asked.filter((it) => path === undefined || it.path === path),
     tokenRequests: (grant) =>
       asked.filter(({ path, params }) => path === '/token' && params.grant_type === grant),
-    presented: () => [...presented],
     expireAccess() {
-      for (const header of presented) dead.add(header.replace('Bearer ', ''));
+      for (const token of given) dead.add(token);
     },
     async revokeGrants() {
       for (const id of grants) await (await provider.Grant.find(id))?.destroy();

@@ -135,7 +135,8 @@ async function begin(
     const document = metadata?.client_id_metadata_document_supported
       ? await findDocument(origin, context.fetch)
       : undefined;
-    const scope = computeScopeUnion(challenge.scope, kept.wanted && kept.asked, kept.wanted);
+    // What was allowed before is not lost by signing in anew.
+    const scope = computeScopeUnion(challenge.scope, kept.asked, kept.wanted);
     const provider = new SignInProvider({
       record,
       keep,

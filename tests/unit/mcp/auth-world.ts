@@ -4,7 +4,7 @@ import type { SignIn, SignInEnd } from '../../../src/mcp/auth/types.ts';
 import type { ServerRecord } from '../../../src/store/records.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { newHost, newStore, toolOf } from './setup.ts';
-import { visit, type Visit } from './person.ts';
+import { visit, type Visit } from '../../servers/person.ts';
 import type { Host, ToolCaller } from '../../../src/mcp/types.ts';
 
 export const ORIGIN = 'http://localhost:5173';

@@ -196,7 +196,7 @@ test('a person who takes too long, or is offline, is told so', async () => {
 
 test('in the page itself: leaves for the sign-in, and the answer brings the person back to where they were', async () => {
   const desk = await newDesk(server.mcp.url);
-  const { visit } = await import('./person.ts');
+  const { visit } = await import('../../servers/person.ts');
   const store = desk.store;
   const left: string[] = [];
   const { createSignIn } = await import('../../../src/mcp/auth/signin.ts');
@@ -229,7 +229,7 @@ test('where the tab that opened the window is gone, the window finishes the sign
   desk.answer = 'nothing';
   void desk.go();
   await until(() => desk.opened.length === 1);
-  const { visit } = await import('./person.ts');
+  const { visit } = await import('../../servers/person.ts');
   const { callback } = await visit(desk.opened[0] ?? '', ORIGIN);
   const { createSignIn } = await import('../../../src/mcp/auth/signin.ts');
   const window = createSignIn({
