@@ -9,8 +9,12 @@ import { plainText } from './plain.ts';
 /** The text of an outcome for the model. `maxChars` counts UTF-16 units. */
 export function resultText(outcome: Outcome, serverName: string, maxChars: number): string {
   switch (outcome.kind) {
-    case 'result':
-      return cut(plainText(contentText(outcome.content, outcome.structured, serverName)), maxChars);
+    case 'result': {
+      const text = contentText(outcome.content, outcome.structured, serverName);
+      // First, so that it is never what is cut off.
+      const note = outcome.note === undefined ? '' : `[note: ${outcome.note}]\n`;
+      return cut(plainText(note + text), maxChars);
+    }
     case 'tool_error': {
       const text = plainText(outcome.content.map(blockText).join(' ')).trim();
       return errorText(text === '' ? 'the tool failed without a word' : text, maxChars);

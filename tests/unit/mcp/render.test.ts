@@ -16,6 +16,11 @@ describe('what a model reads of an outcome', () => {
       result([text('{\n  "sky": "clear"\n}')], { sky: 'clear', high_c: 31 }),
       '{"sky":"clear","high_c":31}',
     ],
+    [
+      'what is wrong with a result is said first',
+      { kind: 'result', content: [], structured: { high: '?' }, note: 'high is no number.' },
+      '[note: high is no number.]\n{"high":"?"}',
+    ],
     ['JSON that came as text is compact, too', result([text('{ "a": [1, 2] }')]), '{"a":[1,2]}'],
     [
       'free text is marked with its server',
