@@ -76,5 +76,34 @@ export default ts.config(
   },
   { files: ['*.config.{js,ts}', '.size-limit.ts'], rules: { 'import-x/no-default-export': 'off' } },
   { files: ['tools/**', 'tests/**'], rules: { 'no-console': 'off' } },
+  // One way to a tool: the gate lies on it. Only the loop calls the toolbox, only the toolbox the host.
+  {
+    files: ['src/**/*.{ts,svelte}'],
+    ignores: ['src/mcp/{host,toolbox,calls,connection}.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'MemberExpression[property.name="callTool"], MemberExpression[property.value="callTool"]',
+          message: 'Tools are called through the gate: agent/calls.ts and the toolbox.',
+        },
+      ],
+    },
+  },
+  {
+    files: ['src/**/*.{ts,svelte}'],
+    ignores: ['src/mcp/{host,toolbox,calls,connection}.ts', 'src/agent/calls.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'MemberExpression[property.name="callTool"], MemberExpression[property.value="callTool"], CallExpression[callee.property.name=/^(call|resume)$/][callee.object.name="toolbox"], CallExpression[callee.property.name=/^(call|resume)$/][callee.object.property.name="toolbox"]',
+          message: 'Tools are called through the gate: agent/calls.ts and the toolbox.',
+        },
+      ],
+    },
+  },
   ...arrows,
 );

@@ -88,7 +88,7 @@ export function originsOf(
 ): ArgumentOrigin[] {
   const own = keysOf(ownWords(tool.inputSchema));
   return leavesOf(args, '').flatMap((leaf) => {
-    const words = relevant(leaf.text, strict);
+    const words = relevant(leaf.text, strict && !leaf.path.endsWith('/'));
     const tainted = words.flatMap((word) => {
       if (own.has(word.key) || known.said.has(word.key)) return [];
       const source = known.sources.find((it) => it.words.has(word.key));
@@ -149,8 +149,8 @@ function disguised({ path, text }: Leaf, own: ReadonlySet<string>, known: Known)
     { path, start: 0, end: text.length, text, from: 'untrusted', source },
   ];
   for (const [index, reading] of readings(text).entries()) {
-    const value = squeezed(reading);
-    const looked = value.length >= LEAST_SQUEEZED && !/^\d{8}(?:t\d{4,6}z?)?$/.test(value);
+    const value = squeezed(reading.replace(DAY_OR_TIME, ' '));
+    const looked = value.length >= LEAST_SQUEEZED;
     if (looked && !known.saidSqueezed.includes(value) && !own.has(fold(reading.trim()))) {
       const source = known.sources.find((it) => it.squeezed.includes(value));
       if (source && !isAllTrivial(reading)) return whole(source.name);
