@@ -38,6 +38,8 @@ interface Fault {
   readonly headers?: Readonly<Record<string, string | null>>;
   /** Absent where the headers are the fault. */
   readonly act?: Misdeed;
+  /** Hits whoever asks, not only the protocol's own messages. */
+  readonly everybody?: boolean;
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -159,7 +161,7 @@ const FAULTS = {
   'hung-stream': { act: hungStream },
   'hung-body': { act: hungBody },
   'empty-stream': { act: status(200, { 'content-type': 'text/event-stream' }, ': nothing\n\n') },
-  drop: { act: ({ request }) => void request.socket.destroy() },
+  drop: { act: ({ request }) => void request.socket.destroy(), everybody: true },
   away: { act: status(307, { location: 'http://localhost/elsewhere' }) },
 } satisfies Readonly<Record<string, Fault>>;
 
@@ -260,7 +262,7 @@ export async function startUnruly(port = 0): Promise<Unruly> {
       return;
     }
     // Only what the protocol sends is hit: a page that asks whether somebody is there gets an answer.
-    if (isDue && fault.act && request.method === 'POST') {
+    if (isDue && fault.act && (request.method === 'POST' || fault.everybody)) {
       await fault.act({ message, request, response });
       return;
     }
