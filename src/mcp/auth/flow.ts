@@ -18,6 +18,7 @@ import {
   auth,
   computeScopeUnion,
   discoverOAuthServerInfo,
+  exchangeAuthorization,
   extractWWWAuthenticateParams,
   isStrictScopeSuperset,
   refreshAuthorization,
@@ -191,14 +192,18 @@ async function complete(
   if (found.kind === 'late') return { ok: false, error: faults.tooSlow(record.name) };
 
   const draft = found.data as unknown as Draft;
+  const kept = await keep.read(record);
+  const client = draft.client ?? kept.typed;
   const code = query.get('code');
-  const secrets = [code ?? '', draft.verifier ?? '', ...secretOf(draft.client)];
+  const secrets = [code ?? '', draft.verifier ?? '', ...secretOf(client)];
   const fetch = careful(context, record, signal);
   const provider = new SignInProvider({ record, keep, origin, now, draft });
+  const metadata = draft.discovery?.authorizationServerMetadata;
+  const iss = query.get('iss') ?? undefined;
   try {
-    const metadata = draft.discovery?.authorizationServerMetadata;
+    // Before anything else of the answer is read: it may be somebody else's (RFC 9207, 2.4).
     validateAuthorizationResponseIssuer({
-      iss: query.get('iss') ?? undefined,
+      iss,
       expectedIssuer: metadata?.issuer,
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
@@ -206,27 +211,38 @@ async function complete(
     if (denied === 'access_denied') return { ok: false, error: faults.declined(record.name) };
     if (denied !== null || code === null)
       throw new OAuthError(denied ?? 'no code', query.get('error_description') ?? '');
-    await auth(provider, {
-      serverUrl: record.url,
+    if (!draft.discovery || !client) throw new NeedsClient();
+    const given = await exchangeAuthorization(draft.discovery.authorizationServerUrl, {
+      metadata,
+      clientInformation: client,
       authorizationCode: code,
-      iss: query.get('iss') ?? undefined,
+      iss,
+      codeVerifier: provider.codeVerifier(),
+      redirectUri: provider.redirectUrl,
+      resource: draft.resource,
       fetchFn: fetch.fetch,
     });
-    const { tokens } = await keep.read(record);
-    const seen = await challengeOf(record, fetch.fetch, tokens?.access_token);
+    await provider.saveTokens({ ...given, issuer: metadataIssuer(draft) });
+    const seen = await challengeOf(record, fetch.fetch, given.access_token);
     if (!seen.wanted) return { ok: true };
     await markExpired(keep, record);
     return { ok: false, error: faults.refusedToken(record.name), again: true };
   } catch (cause) {
     const error = explain(context, record, cause, fetch.last(), secrets);
-    // The authorization server has forgotten this app, and so has the app: it can register anew.
-    return { ok: false, error, ...(isForgotten(cause) ? { again: true } : {}) };
+    // An app that was forgotten since it registered can register anew, at once.
+    if (!isUnknownClient(cause) || kept.typed) return { ok: false, error };
+    await provider.invalidateCredentials('client');
+    return { ok: false, error, again: true };
   }
 }
 
-/** The SDK ends with this where the client that the code was for was forgotten. */
-function isForgotten(cause: unknown): boolean {
-  return cause instanceof Error && /^Existing OAuth client information/.test(cause.message);
+function isUnknownClient(cause: unknown): boolean {
+  return (
+    cause instanceof OAuthError &&
+    [OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient].some(
+      (code) => code === cause.code,
+    )
+  );
 }
 
 function metadataIssuer({ discovery }: Draft): string {
@@ -551,16 +567,12 @@ function explain(
     return faults.incompatible(name, detail);
   if (cause instanceof OAuthError) {
     const said = redact(`${cause.code}: ${cause.message}`, secrets);
-    const isClient = [OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient].some(
-      (code) => code === cause.code,
-    );
-    return isClient ? faults.refusedApp(name, said) : faults.refused(name, said);
+    return isUnknownClient(cause) ? faults.refusedApp(name, said) : faults.refused(name, said);
   }
   if (cause instanceof TypeError || isTimeout(cause))
     return online() ? faults.signInUnreachable(name, host) : faults.signInOffline(name);
   if (/^Incompatible auth server/.test(said)) return faults.incompatible(name, detail);
   if (/^Protected resource .* does not match/.test(said)) return faults.wrongResource(name, detail);
-  if (isForgotten(cause)) return faults.refusedApp(name, detail);
   return faults.senseless(name, detail);
 }
 

@@ -275,6 +275,27 @@ test('an authorization server that has forgotten the app is told its name anew',
   expect(forgetful.asked('/reg')).toHaveLength(2);
 });
 
+test('an app that is forgotten between its registration and its code registers anew, once, and sends no code twice', async () => {
+  let exchanges = 0;
+  const desk = await newDesk(server.mcp.url, {
+    fetch: (input, init) => {
+      if (!String(input).endsWith('/token')) return fetch(input, init);
+      exchanges += 1;
+      return exchanges > 1
+        ? fetch(input, init)
+        : Promise.resolve(Response.json({ error: 'invalid_client' }, { status: 401 }));
+    },
+  });
+  const before = server.asked('/reg').length;
+  expect(await desk.go()).toEqual({ ok: true });
+  expect(server.asked('/reg').length - before).toBe(2);
+  expect(desk.opened).toHaveLength(2);
+  const codes = desk.sent
+    .filter(({ url }) => url.endsWith('/token'))
+    .map(({ body }) => new URLSearchParams(body).get('code'));
+  expect(new Set(codes).size).toBe(2);
+});
+
 test('metadata that names another server, another issuer or no PKCE is refused before anyone is sent there', async () => {
   const elsewhere = 'https://elsewhere.test/mcp';
   const wrong = await started(startAuthorization({ resource: () => ({ resource: elsewhere }) }));
