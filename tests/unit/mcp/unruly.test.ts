@@ -3,9 +3,12 @@
  * own and its own advice; a call that meets one ends in those words, and its turn goes on intact.
  */
 import { describe, expect, it } from 'vitest';
+import { version } from '../../../package.json';
 import { runTurn } from '../../../src/agent/loop.ts';
+import { diagnose } from '../../../src/mcp/diagnose.ts';
+import { ofStatus, type HostErrorCode } from '../../../src/mcp/errors.ts';
+import { reportOf } from '../../../src/mcp/report.ts';
 import { createToolbox } from '../../../src/mcp/toolbox.ts';
-import type { HostErrorCode } from '../../../src/mcp/errors.ts';
 import type { CallPart, Outcome } from '../../../src/store/records.ts';
 import { startUnruly, type FaultName } from '../../servers/unruly.ts';
 import {
@@ -109,9 +112,9 @@ const TABLE: readonly Row[] = [
   row('era-old', 'era', /speaks a version of MCP/, /Update the app/),
   row('huge', 'too-large', /larger than 10 MB/, /less at once/, 'unavailable', 'unknown'),
   row('huge-stream', 'too-large', /larger than 10 MB/, /less at once/, 'unavailable', 'unknown'),
-  row('hung', 'timeout', /did not answer within 1 second/, /Try again/, 'timeout', 'timeout'),
-  row('hung-stream', 'timeout', /began to answer/, /holds answers back/, 'timeout', 'timeout'),
-  row('hung-body', 'timeout', /began to answer/, /holds answers back/, 'timeout', 'timeout'),
+  row('hung', 'timeout', /did not answer within 1 second/, /Try again/, 'timeout', 'unknown'),
+  row('hung-stream', 'timeout', /began to answer/, /holds answers back/, 'timeout', 'unknown'),
+  row('hung-body', 'timeout', /began to answer/, /holds answers back/, 'timeout', 'unknown'),
   row('empty-stream', 'unreachable', /did not answer/, /running/, 'unavailable', 'unknown'),
   row('drop', 'unreachable', /did not answer/, /running/, 'unavailable', 'unknown'),
 ];
@@ -186,5 +189,106 @@ describe('a conversation whose call meets the fault', () => {
     // The list is what it was, and the server is still there to be tried again.
     const [view] = await host.list();
     expect(view?.tools.map(({ name }) => name)).toEqual(['read', 'write']);
+  });
+});
+
+describe('a server that is not reached at all', () => {
+  it('for want of a safe connection is told from one that is down', async () => {
+    const unruly = await started(startUnruly());
+    const { host } = await newHost();
+    const address = unruly.url('none').replace('http:', 'https:');
+    expect(await host.add({ url: address })).toMatchObject({
+      ok: false,
+      error: {
+        code: 'tls',
+        message: expect.stringMatching(/no safe connection to localhost/),
+        advice: expect.stringMatching(/^Nothing was sent/),
+      },
+    });
+  });
+
+  it.each<[string, HostErrorCode]>([
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+    ['CERT_HAS_EXPIRED', 'tls'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+    ['ENOTFOUND', 'dns'],
+    ['EAI_AGAIN', 'dns'],
+    ['ECONNREFUSED', 'unreachable'],
+    ['ECONNRESET', 'unreachable'],
+  ])('because of %s is %s', async (reason, code) => {
+    const peer = { name: 'Far', url: new URL('https://far.example/mcp'), keyHeader: null };
+    const failure = new TypeError('fetch failed', { cause: { code: reason } });
+    const error = await diagnose(peer, fetch, () => true, 'fetch failed', failure);
+    expect(error).toMatchObject({ code, detail: `fetch failed (${reason})` });
+    expect(error.message).toContain('far.example');
+  });
+});
+
+describe('how long to wait', () => {
+  const NOW = Date.parse('2026-11-30T06:00:00Z');
+  const peer = { name: 'Far', url: new URL('https://far.example/mcp'), keyHeader: null };
+  it.each([
+    ['30', 'in 30 seconds'],
+    ['600', 'in 10 minutes'],
+    ['Mon, 30 Nov 2026 06:01:30 GMT', 'in 90 seconds'],
+    ['Mon, 30 Nov 2026 06:30:00 GMT', 'in 30 minutes'],
+    ['Mon, 30 Nov 2026 05:00:00 GMT', 'later'],
+    ['999999999', 'later'],
+    ['-5', 'later'],
+    ['soon', 'later'],
+    [null, 'later'],
+  ])('is read from %s', (retryAfter, words) => {
+    expect(ofStatus(peer, 429, { retryAfter }, NOW)?.advice).toBe(`Try again ${words}.`);
+  });
+});
+
+describe('the report of a fault', () => {
+  const KEY = 'sk-live-0123456789';
+
+  it('says what was tried where, and what came back', async () => {
+    const unruly = await started(startUnruly());
+    const { host } = await newHost();
+    const url = unruly.url('scope-wanted');
+    const added = await host.add({ url });
+    if (added.ok) throw new Error('It was added.');
+    const at = Date.parse('2026-11-30T06:00:00Z');
+    const server = { name: 'Files', url, era: { kind: 'legacy', at } } as const;
+    const report = reportOf(added.error, { server, tried: 'Connect', at });
+    expect(report.split('\n')).toEqual(
+      expect.arrayContaining([
+        `App: Deft ${version}`,
+        'Time: 2026-11-30T06:00:00.000Z',
+        `Server: Files, ${url}`,
+        'Protocol: legacy, found 2026-11-30',
+        'Tried: Connect',
+        `What happened: ${added.error.message}`,
+        `Advice: ${added.error.advice}`,
+        'Kind: scope',
+        'Status: 403',
+        'www-authenticate: Bearer error="insufficient_scope", scope="files:write"',
+      ]),
+    );
+  });
+
+  it('has no secret in it, wherever it stands', () => {
+    const report = reportOf(
+      {
+        code: 'protocol',
+        message: `What is ${KEY}?`,
+        advice: 'Ask.',
+        detail: `Bearer abcdef0123456789abcdef and plain hunter2hunter2\nwith breaks`,
+        seen: { status: 400, headers: { 'www-authenticate': `Bearer realm="${KEY}"` } },
+      },
+      {
+        server: { name: 'Files', url: `https://far.example/mcp?token=${KEY}#x` },
+        tried: 'Call read',
+        at: 0,
+        secrets: ['hunter2hunter2'],
+      },
+    );
+    expect(report).not.toMatch(/sk-live|abcdef0123456789|hunter2|token=/);
+    expect(report).toContain('Server: Files, https://far.example/mcp\n');
+    expect(report).toContain('Status: 400');
   });
 });
