@@ -14,11 +14,6 @@ export interface PromptChoice {
 /** More than a person reads through: more letters find the rest. */
 const MOST = 50;
 
-/** What stands behind a slash that begins, and is all of, the message; null where none does. */
-export function slashQuery(text: string): string | null {
-  return /^\/([^\s/]*)$/.exec(text)?.[1] ?? null;
-}
-
 const titleOf = (prompt: PromptDefinition): string => prompt.title || prompt.name;
 
 /** Prompts of the servers that are on whose name, title or server holds the query, best first. */

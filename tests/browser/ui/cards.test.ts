@@ -91,19 +91,24 @@ test('a running call shows how far it is', async () => {
   await expect.element(bar).toHaveAttribute('value', '0.75');
 });
 
-test('like objects are a table, others fold', async () => {
+test('like objects are a table, others fold, and what is there twice is shown once', async () => {
+  const flights = [1, 2].map((n) => ({ flight: `6E ${n}`, price: n * 100 }));
   await openCard(
     call(
       result({
         kind: 'result',
-        content: [{ type: 'text', text: 'the same again' }],
-        structured: { flights: [1, 2].map((n) => ({ flight: `6E ${n}`, price: n * 100 })) },
+        content: [
+          { type: 'text', text: JSON.stringify({ flights }) },
+          { type: 'text', text: 'and more words' },
+        ],
+        structured: { flights },
       }),
     ),
   );
   await expect.element(page.getByRole('columnheader', { name: 'Flight' })).toBeVisible();
   await expect.element(page.getByRole('cell', { name: '6E 2' })).toBeVisible();
-  await expect.element(page.getByText('the same again')).not.toBeInTheDocument();
+  await expect.element(page.getByText('and more words')).toBeVisible();
+  expect(document.querySelectorAll('table')).toHaveLength(1);
 });
 
 test('a big result folds, and all of it can be opened', async () => {
@@ -149,7 +154,7 @@ test('pictures come from the result itself, never from an address', async () => 
     ),
   );
   await expect.element(page.getByRole('img', { name: 'Image from the tool' })).toBeVisible();
-  expect([...root.querySelectorAll('img')].every((image) => image.src.startsWith('data:'))).toBe(
+  expect([...root.querySelectorAll('img')].every((image) => image.src.startsWith('blob:'))).toBe(
     true,
   );
   expect([...root.querySelectorAll('.result a')].map((link) => link.textContent)).toEqual([

@@ -1,23 +1,8 @@
-/** Slash commands: when they are one, which prompts fit, and what a prompt becomes. */
+/** Slash commands: which prompts fit, and what a prompt becomes. */
 import { describe, expect, test } from 'vitest';
-import {
-  filled,
-  nameOfUri,
-  promptChoices,
-  slashQuery,
-} from '../../../../src/ui/conversation/slash.ts';
+import { filled, nameOfUri, promptChoices } from '../../../../src/ui/conversation/slash.ts';
 import { blocksOf, resourceRows } from '../../../../src/ui/conversation/resources.ts';
 import { serverView } from '../../../browser/ui/server-view.ts';
-
-test.each([
-  ['/', ''],
-  ['/sum', 'sum'],
-  ['/sum up', null],
-  ['see /sum', null],
-  ['/a/b', null],
-  ['/sum\n', null],
-  ['', null],
-])('%j asks for prompts: %j', (text, query) => expect(slashQuery(text)).toBe(query));
 
 const notes = serverView({
   prompts: [
