@@ -19,6 +19,8 @@ export interface Asking extends Served {
   tasks(): ReadonlyMap<string, TaskState>;
   /** Lets the task of a call that waits for it come to its end. */
   finish(): void;
+  /** How many calls of `hang` began, and how many the client gave up. */
+  hung(): { readonly begun: number; readonly stopped: number };
   /** Protocol headers that requests for tasks came with. */
   taskNames(): readonly string[];
 }
@@ -45,6 +47,7 @@ const NAME = {
 export async function startAsking(options: ServeOptions = {}): Promise<Asking> {
   const tasks = new Map<string, TaskState>();
   const taskNames: string[] = [];
+  const hung = { begun: 0, stopped: 0 };
   let finished = false;
 
   function build(): McpServer {
@@ -106,6 +109,13 @@ export async function startAsking(options: ServeOptions = {}): Promise<Asking> {
     );
 
     tool('endless', () => inputRequired({ inputRequests: { who: inputRequired.elicit(NAME) } }));
+
+    tool('hang', async ({ mcpReq }) => {
+      hung.begun += 1;
+      await new Promise((resolve) => mcpReq.signal.addEventListener('abort', resolve));
+      hung.stopped += 1;
+      return TEXT('too late');
+    });
 
     tool('chatty', async ({ mcpReq }) => {
       await mcpReq.log('warning', { key: 'hunter2-hunter2' }, 'kitchen');
@@ -195,6 +205,7 @@ export async function startAsking(options: ServeOptions = {}): Promise<Asking> {
     finish: () => {
       finished = true;
     },
+    hung: () => hung,
     taskNames: () => taskNames,
   };
 }

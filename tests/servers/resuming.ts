@@ -11,6 +11,7 @@ import {
   StreamableHTTPServerTransport,
   type EventStore,
 } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { ListRootsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { closeServer, listen, readBody } from './mcp-http.ts';
 
 export interface Resuming {
@@ -54,6 +55,12 @@ export async function startResuming(options: ResumingOptions): Promise<Resuming>
       await extra.sendNotification({ method: 'notifications/progress', params });
       if (!finished) await new Promise<void>((resolve) => waiting.add(resolve));
       return { content: [{ type: 'text', text: 'let go' }] };
+    });
+    mcp.registerTool('roots', { description: 'Ask for roots all the same.' }, async (extra) => {
+      const answer = await extra
+        .sendRequest({ method: 'roots/list' }, ListRootsResultSchema)
+        .catch((error: unknown) => error);
+      return { content: [{ type: 'text', text: String(answer) }] };
     });
     return mcp;
   }

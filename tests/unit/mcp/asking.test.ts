@@ -122,6 +122,22 @@ describe('a server that asks before it answers', () => {
   });
 });
 
+describe('a call to a server of 2026-07-28', () => {
+  it('that is stopped, or takes too long, is stopped at the server as well', async () => {
+    const { connection, server } = await world();
+    const stop = new AbortController();
+    const calling = connection.call(tool('hang'), {}, stop.signal);
+    await until(() => server.hung().begun === 1);
+    stop.abort();
+    expect((await calling).kind).toBe('aborted');
+    await until(() => server.hung().stopped === 1);
+    const hasty = await connected(server.url, { limits: { call: 200 } });
+    const late = await hasty.connection.call(tool('hang'), {}, never());
+    expect(late).toMatchObject({ kind: 'timeout' });
+    await until(() => server.hung().stopped === 2);
+  });
+});
+
 describe('a task that a server of 2026-07-28 makes of a call', () => {
   it('is asked after until its result comes', async () => {
     const { connection, server } = await world();

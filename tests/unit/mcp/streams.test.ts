@@ -14,6 +14,14 @@ async function world(options: ResumingOptions, given: Given = {}) {
   return { server, ...(await connected(server.url, { patience: QUICKLY, ...given })) };
 }
 
+describe.each(['http', 'sse'] as const)('a server of the older era over %s', (kind) => {
+  it('that asks for roots all the same hears that there is no such thing', async () => {
+    const { connection } = await world({ kind });
+    const end = await connection.call({ ...WAIT, name: 'roots' }, {}, never());
+    expect(text(end)).toMatch(/-32601/);
+  });
+});
+
 describe('a stream of Streamable HTTP', () => {
   it('that breaks in the midst of a call is taken up after the last event, and the call ends well', async () => {
     const { server, connection } = await world({ kind: 'http' });

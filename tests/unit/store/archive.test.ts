@@ -69,6 +69,48 @@ describe('an export', () => {
 });
 
 describe('an import', () => {
+  test('brings back all that a server publishes, and what the person set for it', async () => {
+    const from = await freshStore();
+    const server = {
+      ...content.servers[0]!,
+      url: 'https://s.test/mcp',
+      limits: { callMs: 90_000 },
+      sampling: true,
+      proxy: 'https://p.test/',
+      auth: 'oauth' as const,
+    };
+    const { id } = server;
+    const tool = { name: 'wait', inputSchema: { type: 'object' }, pin: 'a' };
+    const published = {
+      server: id,
+      fetchedAt: 5,
+      ttlMs: 6,
+      tools: [{ ...tool, execution: { taskSupport: 'required' as const } }],
+      off: [],
+      prompts: [{ name: 'p', arguments: [{ name: 'who', required: true }] }],
+      resources: [{ uri: 'a:b', name: 'b', mimeType: 'text/plain', size: 3 }],
+      templates: [{ uriTemplate: 'a:{b}', name: 'b', description: 'Any.' }],
+      cacheScope: 'private' as const,
+      cut: ['prompts' as const],
+      known: ['wait'],
+      rule: { readOnly: true, pattern: 'get_*' },
+      missing: [{ name: 'gone', title: 'Gone', at: 7 }],
+    };
+    await from.servers.put({ ...server, transport: 'sse' });
+    await from.lists.put(published);
+    const to = await freshStore();
+    expect(await to.archive.import(await from.archive.export())).toMatchObject({ ok: true });
+    expect(await to.servers.get(id)).toMatchObject({
+      limits: { callMs: 90_000 },
+      sampling: true,
+      proxy: 'https://p.test/',
+      auth: 'oauth',
+    });
+    // What was found out about it is found out anew.
+    expect(await to.servers.get(id)).not.toHaveProperty('transport');
+    expect(await to.lists.get(id)).toMatchObject({ ...published, tools: expect.any(Array) });
+  });
+
   test('brings back everything but secrets, consents and what is of one phone', async () => {
     const { blob } = await exported();
     const store = await freshStore();
@@ -268,7 +310,7 @@ describe('a file that is no good export', () => {
     [
       ['conversations', 0, 'messages', 1, 'parts', 0, 'kind'],
       'dance',
-      'archive.conversations[0].messages[1].parts[0].kind is not one of: text, thinking, route, step, call, badcall, notice',
+      'archive.conversations[0].messages[1].parts[0].kind is not one of: text, thinking, route, step, call, badcall, notice, attachment',
     ],
     [
       ['conversations', 0, 'messages', 1, 'parts', 2, 'outcome', 'content', 0, 'type'],
