@@ -52,7 +52,10 @@ function mortal<T extends object>(target: T, life: Life): T {
   });
 }
 
-/** Asks for one call for each message of the person, numbered; then says that it is done. */
+/** Calls that were wished for so far: each has a number of its own. */
+let wishes = 0;
+
+/** Asks for one call, numbered; once it is answered, says that it is done. */
 const brain = (life: Life): Brain => ({
   countTokens: (text) => text.length >> 2,
   describe: () => ({
@@ -65,7 +68,6 @@ const brain = (life: Life): Brain => ({
     can: { tools: true, images: false, schema: false },
   }),
   async *stream({ messages }): AsyncIterable<BrainEvent> {
-    const said = messages.filter(({ role }) => role === 'user');
     const answered = messages.at(-1)?.role === 'tool';
     const events: BrainEvent[] = answered
       ? [
@@ -74,7 +76,7 @@ const brain = (life: Life): Brain => ({
         ]
       : [
           { type: 'text', text: 'I will.' },
-          { type: 'call', call: { id: 'x', name: 'note', args: { n: said.length }, raw: '' } },
+          { type: 'call', call: { id: 'x', name: 'note', args: { n: (wishes += 1) }, raw: '' } },
           { type: 'end', reason: 'calls' },
         ];
     for (const event of events) {
