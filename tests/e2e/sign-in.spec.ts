@@ -21,7 +21,7 @@ async function consent(window: Page, known = false): Promise<void> {
 }
 
 test('add, sign in, call, a token that runs out, more rights, the page itself as the way, and sign out', async ({
-  stack: { page, cloud, app },
+  stack: { page, cloud, app, faults },
 }) => {
   const server = await startAuthorization();
   try {
@@ -102,6 +102,7 @@ test('add, sign in, call, a token that runs out, more rights, the page itself as
     await page.goto(`${app.url}/oauth/callback?code=stolen&state=made-up`);
     await expect(page.getByText('No sign-in is under way in this browser.')).toBeVisible();
     expect(page.url()).not.toContain('stolen');
+    expect(faults).toEqual([]);
   } finally {
     await server.close();
   }

@@ -3,10 +3,11 @@
  * they are. A tab is a store of its own on the same database, with a channel to the others.
  */
 import { commands } from 'vitest/browser';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { noteBearer } from '../../../src/mcp/auth/bearer.ts';
 import { createSignIn } from '../../../src/mcp/auth/signin.ts';
 import type { Received, SignIn } from '../../../src/mcp/auth/types.ts';
+import { browserWindows } from '../../../src/mcp/auth/windows.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { ServerRecord } from '../../../src/store/records.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -123,6 +124,30 @@ test('while one tab waits for a sign-in another says so, and hears of it when it
   expect(await third.signIn.signIn(record, never())).toEqual({ ok: true });
   await expect.poll(() => heard).toBeGreaterThan(0);
   expect(await second.signIn.state(record)).toBe('signed-in');
+});
+
+test('an installed app opens no window, and a window that is not allowed is none', () => {
+  const open = vi.spyOn(window, 'open').mockReturnValue(null);
+  cleanups.push(() => open.mockRestore());
+  expect(browserWindows().popup()).toBeNull();
+  expect(open).toHaveBeenCalledTimes(1);
+  const media = vi
+    .spyOn(window, 'matchMedia')
+    .mockImplementation((query) => ({ matches: query.includes('standalone') }) as MediaQueryList);
+  cleanups.push(() => media.mockRestore());
+  expect(browserWindows().popup()).toBeNull();
+  expect(open).toHaveBeenCalledTimes(1);
+});
+
+test('coming back to the page is noticed, and not any more once nobody asks', () => {
+  let times = 0;
+  const stop = browserWindows().onReturn(() => (times += 1));
+  window.dispatchEvent(new Event('focus'));
+  window.dispatchEvent(new Event('pageshow'));
+  expect(times).toBe(2);
+  stop();
+  window.dispatchEvent(new Event('focus'));
+  expect(times).toBe(2);
 });
 
 /** The rows of the vault as they lie in the database, as text. */

@@ -272,6 +272,7 @@ export function fakeApp(
     grants?: Awaited<ReturnType<App['grants']['list']>>;
     models?: Partial<App['models']>;
     asks?: Partial<App['asks']>;
+    signIn?: Partial<App['signIn']>;
     host?: Partial<App['host']>;
   } = {},
 ): FakeApp {
@@ -329,6 +330,7 @@ export function fakeApp(
       view: async () => null,
       async setClient() {},
       subscribe: never,
+      ...options.signIn,
     },
     host: {
       list: async () => servers,
@@ -369,6 +371,7 @@ export function fakeApp(
     grants: {
       list: async () => grants,
       async revoke() {},
+      setMode: unused,
       async revokeTool(server, tool) {
         calls.push({ name: 'revokeTool', args: [server, tool] });
         grants = grants.filter((grant) => grant.tool !== tool);
