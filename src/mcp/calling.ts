@@ -15,6 +15,7 @@ import { paramHeaders } from './param-headers.ts';
 import { findMismatch, isObject } from './schema.ts';
 import { cancelTask, follow, KEEP_MS } from './tasks.ts';
 import { TASK_META } from './transports.ts';
+import type { HostError } from './types.ts';
 
 /** Error of 2025-11-25: the person has to visit a page before the call can be made. */
 const URL_ELICITATION_REQUIRED = -32_042;
@@ -31,6 +32,8 @@ export interface Calling {
   /** The server is to send its log along with each call (2026-07-28). */
   readonly wantsLog: boolean;
   explain(cause: unknown, ms: number): Promise<Explained>;
+  /** What is said where a wait of so many milliseconds is over. */
+  late(ms: number): HostError;
 }
 
 export function callTool(
@@ -145,7 +148,7 @@ async function toEnd(
     if (signal.aborted || clock.late()) {
       if (taskId !== null && signal.aborted) await cancelTask(talk, taskId);
       if (signal.aborted) return { kind: 'aborted' };
-      return { kind: 'timeout', seconds: Math.round(limits.call / 1000) };
+      return { kind: 'timeout', error: calling.late(limits.call) };
     }
     if (isRefusal(cause))
       return { kind: 'refused', code: cause.code, message: redact(cause.message, secrets) };

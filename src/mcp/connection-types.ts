@@ -127,7 +127,8 @@ export type CallEnd =
   | { readonly kind: 'not-run'; readonly error: HostError }
   /** It may have run; its answer is lost. */
   | { readonly kind: 'lost'; readonly error: HostError }
-  | { readonly kind: 'timeout'; readonly seconds: number }
+  /** Its time is over; the error says whether an answer had begun. */
+  | { readonly kind: 'timeout'; readonly error: HostError }
   | { readonly kind: 'aborted' };
 
 /** What a server says that it can do. */

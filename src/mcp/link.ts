@@ -19,7 +19,7 @@ import type {
 } from './connection-types.ts';
 import { converse, type Talk } from './converse.ts';
 import { refusedBy, stoppedByPerson, timeout, unwatchable } from './errors.ts';
-import { explain, LOST } from './explain.ts';
+import { explain, late, LOST } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { listAll } from './listing.ts';
 import { asHttpError, PATIENCE } from './transports.ts';
@@ -111,6 +111,7 @@ export function link(standing: Standing): Connection {
     takesTasks: era === 'legacy' && takesTasks(client),
     wantsLog: era === 'modern' && can.logging && options.onLog !== undefined,
     explain: explained,
+    late: (ms) => late(peer, wire.last(), Math.round(ms / 1000)),
   };
 
   return {

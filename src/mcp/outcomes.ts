@@ -61,10 +61,8 @@ export function outcomeOf(end: CallEnd, serverName: string, safe: boolean): Outc
           : end.error.message,
       );
     case 'timeout': {
-      const late = `${serverName} did not answer within ${end.seconds} seconds.`;
-      return safe
-        ? { kind: 'timeout', message: late, advice: 'Try again in a while.' }
-        : unknown(late);
+      const { message, advice } = end.error;
+      return safe ? { kind: 'timeout', message, advice } : unknown(message);
     }
     case 'aborted':
       return stopped(!safe);
