@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { startBroken } from '../servers/broken.ts';
 import { startEverything } from '../servers/everything.ts';
+import { startProxy } from '../servers/proxy.ts';
 import {
   addCloud,
   chooseMode,
@@ -65,6 +66,7 @@ test('a server that cannot be added gets a sentence and a report without the key
     times: 0,
     headers: { 'access-control-allow-origin': null },
   });
+  const proxy = await startProxy({ origin: app.url });
   try {
     await page.goto('/servers');
     await page.getByRole('button', { name: 'Add a server' }).click();
@@ -90,8 +92,20 @@ test('a server that cannot be added gets a sentence and a report without the key
     const report = await page.evaluate(() => navigator.clipboard.readText());
     expect(report).toContain(new URL(deaf.url).host);
     expect(report).not.toContain('a-secret-1234567890');
+
+    // The person's own proxy lets the app in where the server does not.
+    await sheet.getByText('It keeps web apps out').click();
+    await sheet.getByLabel('Your own proxy').fill(proxy.url);
+    await sheet.getByRole('button', { name: 'Connect', exact: true }).click();
+    const consent = page.getByRole('dialog', { name: 'Add this server?' });
+    await expect(consent.getByText(/^Through your proxy at localhost/)).toBeVisible();
+    await consent.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('How it is reached').click();
+    await expect(page.getByLabel('Your own proxy')).toHaveValue(proxy.url);
+    expect(proxy.asked()).toContain(deaf.url);
   } finally {
     await deaf.close();
+    await proxy.close();
   }
 });
 

@@ -42,7 +42,7 @@ export function readProxy(text: string): ReadProxy {
   if (typed === '') return { ok: true, proxy: undefined };
   const url = URL.canParse(typed) ? new URL(typed) : null;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    return { ok: false, error: 'Type its address, such as http://localhost:8787.' };
+    return { ok: false, error: 'Type its address, such as http://localhost:4320.' };
   if (url.protocol === 'http:' && !/^(localhost|127\.0\.0\.1)$/.test(url.hostname))
     return { ok: false, error: 'A proxy that is not on this device must have https.' };
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '')

@@ -274,6 +274,7 @@ export function fakeApp(
     asks?: Partial<App['asks']>;
     signIn?: Partial<App['signIn']>;
     host?: Partial<App['host']>;
+    safety?: Partial<App['safety']>;
   } = {},
 ): FakeApp {
   const calls: Recorded[] = [];
@@ -398,6 +399,12 @@ export function fakeApp(
     },
     archive: { export: unused, import: unused },
     storage: { estimate: async () => ({ used: 0, quota: 1e9 }), persist: async () => false },
+    safety: {
+      scan: async () => [],
+      difference: unused,
+      isConsequential: async () => false,
+      ...options.safety,
+    },
     demoServer: async () => null,
   } as FakeApp;
 }

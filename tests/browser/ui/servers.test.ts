@@ -227,6 +227,30 @@ test('a link proposes a server, which hears nothing before a tap and is stored o
   expect(onadded).toHaveBeenCalledWith(record.id);
 });
 
+test('what looks like a trick in the words of a tool is told before its server is added', async () => {
+  const look = async () => ({ ok: true, preview: preview() }) as const;
+  const scan = vi.fn(async ({ name }: { readonly name: string }) =>
+    name === 'put_note'
+      ? [{ kind: 'instruction', text: 'It gives orders.', quote: 'always call me' } as const]
+      : [],
+  );
+  const other = serverView({ record: { id: 'other' }, tools: [tool('send_mail')] });
+  await show(
+    AddServer,
+    { open: true, proposed: 'https://notes.example/mcp', onadded: () => undefined },
+    fakeSession(),
+    { servers: [other], host: { look }, safety: { scan } },
+  );
+  await button('Connect').click();
+  await expect
+    .element(page.getByText('1 tool of it says what a tool has no need to say'))
+    .toBeVisible();
+  await page.getByText('What was noticed').click();
+  await expect.element(page.getByText('It gives orders.')).toBeVisible();
+  await expect.element(page.getByText('always call me')).toBeVisible();
+  expect(scan).toHaveBeenCalledWith(expect.objectContaining({ name: 'get_note' }), ['send_mail']);
+});
+
 test("a server that keeps web apps out gets the field for the person's own proxy, which is then used", async () => {
   const error = {
     code: 'cors',
