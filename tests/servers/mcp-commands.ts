@@ -1,6 +1,8 @@
 /** The MCP test servers, as commands that a test in the browser can give to Node. */
 import type { BrowserCommand } from 'vitest/node';
 import { startBroken, type BrokenOptions } from './broken.ts';
+import { startAsking } from './asking.ts';
+import { startEverything } from './everything.ts';
 import { startLegacy, type LegacyOptions } from './legacy.ts';
 import type { Counts } from './mcp-http.ts';
 import { startTravel, type TravelOptions } from './travel.ts';
@@ -11,6 +13,10 @@ export type McpServerSpec =
   | ({ readonly kind: 'travel' } & Pick<TravelOptions, 'weather' | 'headers' | 'eras'>)
   | ({ readonly kind: 'legacy' } & LegacyOptions)
   | ({ readonly kind: 'broken' } & BrokenOptions)
+  /** The public server with every primitive of the older era. */
+  | { readonly kind: 'everything'; readonly over: 'streamableHttp' | 'sse' }
+  /** Asks before it answers, in the ways of the newer era. */
+  | { readonly kind: 'asking' }
   /** Commits a fault of the book; with `onCall`, only when a tool is called. */
   | { readonly kind: 'unruly'; readonly fault: FaultName; readonly onCall?: boolean }
   /** An address where nobody answers. */
@@ -31,6 +37,10 @@ async function start(spec: McpServerSpec): Promise<{ url: string } & Running> {
       return startLegacy(spec);
     case 'broken':
       return startBroken(spec);
+    case 'asking':
+      return startAsking();
+    case 'everything':
+      return { ...(await startEverything(spec.over)), counts: () => ({}) };
     case 'unruly': {
       const { url, close } = await startUnruly();
       const phase = spec.onCall ? 'call' : 'always';
