@@ -5,7 +5,14 @@
 import type { CallPart, Part, TurnLimits } from '../store/records.ts';
 
 export interface Reached {
-  readonly code: 'limit-steps' | 'limit-calls' | 'limit-equal' | 'limit-time' | 'limit-tokens';
+  readonly code:
+    | 'limit-steps'
+    | 'limit-calls'
+    | 'limit-tool'
+    | 'limit-equal'
+    | 'limit-time'
+    | 'limit-tokens'
+    | 'limit-cost';
   readonly text: string;
 }
 
@@ -59,6 +66,17 @@ export function countCalls(parts: readonly Part[]): number {
   return parts.filter((part) => part.kind === 'call' || part.kind === 'badcall').length;
 }
 
+/**
+ * The day's limit on what cloud models cost, where it is reached. `spent` is today's, in US dollars;
+ * `granted` what it was when the person last said Continue.
+ */
+export function reachedCost(limits: TurnLimits, spent: number, granted: number): Reached | null {
+  const { dayCost = Infinity } = limits;
+  if (spent - granted < dayCost) return null;
+  const shown = spent.toFixed(2);
+  return { code: 'limit-cost', text: `Cloud models have cost $${shown} today, so I stopped.` };
+}
+
 /** The first limit that `parts`, those of this run, have reached; null where none is. */
 export function reachedLimit(
   parts: readonly Part[],
@@ -68,6 +86,7 @@ export function reachedLimit(
   let steps = 0;
   let tokens = 0;
   const equal = new Map<string, number>();
+  const ofTool = new Map<string, { title: string; count: number }>();
   for (const part of parts) {
     if (part.kind === 'step') {
       steps += 1;
@@ -81,6 +100,8 @@ export function reachedLimit(
       if (part.state === 'refused') continue;
       const key = callKey(part);
       equal.set(key, (equal.get(key) ?? 0) + 1);
+      const tool = JSON.stringify([part.server, part.tool]);
+      ofTool.set(tool, { title: part.title, count: (ofTool.get(tool)?.count ?? 0) + 1 });
     }
   }
   if ([...equal.values()].some((count) => count > limits.equalCalls))
@@ -92,6 +113,10 @@ export function reachedLimit(
     return { code: 'limit-steps', text: `I stopped after ${limits.steps} steps.` };
   if (countCalls(parts) >= limits.calls)
     return { code: 'limit-calls', text: `I stopped after ${limits.calls} tool calls.` };
+  const { toolCalls = Infinity } = limits;
+  const often = [...ofTool.values()].find(({ count }) => count >= toolCalls);
+  if (often)
+    return { code: 'limit-tool', text: `I stopped after ${often.count} calls of ${often.title}.` };
   if (elapsedMs >= limits.ms)
     return {
       code: 'limit-time',

@@ -10,7 +10,7 @@ import type { Route, RouteContext } from '../router/types.ts';
 import type { NoticePart, Part } from '../store/records.ts';
 import { dropCut, openCalls, refuseOpen, settle } from './calls.ts';
 import { answerTokens, fit } from './context.ts';
-import { countCalls, createStopwatch, reachedLimit } from './limits.ts';
+import { countCalls, createStopwatch, reachedCost, reachedLimit, type Reached } from './limits.ts';
 import { brainNotice, routeNotice } from './notices.ts';
 import { SYSTEM } from './prompt.ts';
 import type { Offered, Ports, Run, TurnInput } from './run.ts';
@@ -39,6 +39,7 @@ export async function runTurn(
     offers: new Map(),
     progress: {},
     private: input.private,
+    granted: null,
     after: undefined,
   };
   await dropCut(run);
@@ -67,10 +68,35 @@ export async function runTurn(
     // Discover, describe, ask.
     const route = await chooseBrain(run);
     if (!route.ok) return pause(run, routeNotice(route));
+    const cost = await costLimit(run, route.brain);
+    if (cost)
+      return pause(run, {
+        code: cost.code,
+        text: cost.text,
+        advice: 'Continue if it may cost as much again, or use the model on this phone.',
+        action: 'continue',
+      });
     const end = await ask(run, route);
+    await noteCost(run, route.brain);
     const verdict = await judgeEnd(run, route.brain, end);
     if (verdict) return verdict;
   }
+}
+
+/** The day's limit on what cloud models cost, where this brain would go beyond it. */
+async function costLimit(run: Run, brain: Brain): Promise<Reached | null> {
+  const { spending, journal } = run.ports;
+  if (!spending || brain.describe().place !== 'cloud') return null;
+  const spent = await spending.today();
+  const last = journal.parts()[run.begin - 1];
+  run.granted ??= last?.kind === 'notice' && last.code === 'limit-cost' ? spent : 0;
+  return reachedCost(run.input.limits, spent, run.granted);
+}
+
+async function noteCost(run: Run, brain: Brain): Promise<void> {
+  if (brain.describe().place !== 'cloud') return;
+  const step = run.ports.journal.parts().findLast((part) => part.kind === 'step');
+  if (step?.usage.cost) await run.ports.spending?.add(step.usage.cost);
 }
 
 const elapsed = (run: Run): number => run.stopwatch.elapsed();

@@ -45,6 +45,11 @@ export interface Ports {
   /** Lets whoever else needs this thread have it, e.g. a screen that draws and hears taps. */
   readonly breathe: () => Promise<void>;
   readonly onActivity: (activity: Activity) => void;
+  /** What cloud models have cost today, in US dollars; without it nothing is counted. */
+  readonly spending?: {
+    today(): Promise<number>;
+    add(cost: number): Promise<void>;
+  };
   /** A private server's result has come in: keep the conversation on the phone from here on. */
   readonly keepPrivate: () => Promise<void>;
   /** What a server asked the person or the model since this was last called. */
@@ -66,6 +71,8 @@ export interface Run {
   /** How far the calls under way are, by their ids. */
   progress: Readonly<Record<string, CallProgress>>;
   private: boolean;
+  /** What the day had cost when the person said Continue to its limit. */
+  granted: number | null;
   /** The failure that made the router hand over; it holds for the rest of the run. */
   after: RouteContext['after'];
 }

@@ -277,6 +277,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const times = [...past, ...(request ? [request] : []), { message: live }];
     const settings = await store.settings.get();
     const words = request ? userText(request) : '';
+    const today = (): string => clockLine(ports.clock(), zone).split(' ')[1] ?? '';
     let end: TurnEnd;
     try {
       const { runTurn } = await loop();
@@ -316,6 +317,13 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           onActivity: (next) => {
             activity = next;
             changed();
+          },
+          spending: {
+            today: async () => {
+              const { spent } = await store.settings.get();
+              return spent?.day === today() ? spent.cost : 0;
+            },
+            add: (cost) => store.settings.spend(today(), cost),
           },
           keepPrivate: () => patch({ private: true }),
           ...(ports.asked ? { asked: ports.asked } : {}),
