@@ -14,6 +14,7 @@ import { measureFirstScreen } from './first-screen.ts';
 import { measureOverhead } from './overhead.ts';
 import { measureScreen } from './screen.ts';
 import { measureShell } from './shell.ts';
+import { measureTools } from './tools.ts';
 
 interface Report {
   readonly name: string;
@@ -31,6 +32,7 @@ const PARTS: readonly (readonly [string, () => Promise<Measured>])[] = [
   ['shell', measureShell],
   ['first screen', measureFirstScreen],
   ['screen', measureScreen],
+  ['tools', measureTools],
   ['overhead', measureOverhead],
   ['download', measureDownload],
 ];

@@ -27,6 +27,12 @@ export const FIGURES = {
     'tasks over 50 ms while the same answer comes at the pace of a fast cloud',
   'list.smoothFrames':
     'share of frames under 34 ms while 1,000 messages are scrolled through, 1 is all',
+  'tools.read':
+    'ms to read 1,000 stored tools of 20 servers as the app starts, by those for 50 of one; 20 would be in proportion',
+  'tools.firstOffer': 'the same for the first offer of tools, which names and indexes all of them',
+  'tools.offer': 'the same for a later offer',
+  'tools.screen': 'the same until the servers screen is drawn',
+  'tools.firstOfferMs': 'ms of the first offer out of 1,000 tools',
 } as const;
 
 export type FigureName = keyof typeof FIGURES;
