@@ -96,11 +96,12 @@ function patientScheduler({ firstMs, longestMs, times }: Patience): Reconnection
   let last = -Infinity;
   return (reconnect, delay) => {
     const now = performance.now();
-    inARow = now - last < IN_A_ROW_MS + delay ? inARow + 1 : 0;
-    last = now;
+    inARow = now - last < IN_A_ROW_MS ? inARow + 1 : 0;
     // The server's own pace holds at first: it may end its streams on purpose, to be polled.
     const extra = inARow < times ? 0 : Math.min(firstMs * 2 ** (inARow - times), longestMs);
-    const timer = setTimeout(reconnect, Math.max(delay, extra));
+    const pause = Math.max(delay, extra);
+    last = now + pause;
+    const timer = setTimeout(reconnect, pause);
     return () => clearTimeout(timer);
   };
 }

@@ -14,7 +14,7 @@ describe.each(['streamableHttp', 'sse'] as const)('server-everything over %s', (
   let server: Everything;
   beforeAll(async () => {
     server = await startEverything(kind);
-  });
+  }, 60_000);
   afterAll(() => server.close());
 
   it('is found in its era and over its transport, and says what it can do', async () => {
