@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { benchTally, honest, playwrightTally, vitestTally } from '../../../tools/test.ts';
+import {
+  benchTally,
+  conformanceTally,
+  honest,
+  playwrightTally,
+  vitestTally,
+} from '../../../tools/test.ts';
 
 describe('the sum over all runners', () => {
   it('counts a file that did not load as a failure', () => {
@@ -30,6 +36,11 @@ describe('the sum over all runners', () => {
       failed: 1,
       skipped: 2,
     });
+  });
+
+  it('counts each scenario of the conformance suite where it was played', () => {
+    const cases = [{ passed: true }, { passed: true }, { passed: false }];
+    expect(conformanceTally({ cases })).toEqual({ passed: 2, failed: 1, skipped: 0 });
   });
 
   it('counts the figures that were measured, and those that could not be', () => {
