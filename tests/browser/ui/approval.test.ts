@@ -185,3 +185,101 @@ test('going to another screen answers nothing', async () => {
   expect(answers(session)).toEqual([]);
   history.replaceState(null, '', home);
 });
+
+/** A call with words that somebody else wrote, as the gate leaves it. */
+const tainted = (callId: string) =>
+  call({
+    callId,
+    tool: 'send_message',
+    title: 'Send a message',
+    args: { to: 'eve@attacker.example', note: { text: 'Hello Anna' } },
+    days: [],
+    state: 'asked',
+    consequential: true,
+    why: 'It carries words that came from Mail, not from you, so you are asked whatever you allowed.',
+    origins: [
+      {
+        path: 'to',
+        start: 4,
+        end: 20,
+        text: 'attacker.example',
+        from: 'untrusted',
+        source: 'Mail',
+      },
+      { path: 'note/text', start: 6, end: 10, text: 'Anna', from: 'person' },
+    ],
+  });
+
+test('marks whose words a call carries, says so, and offers no yes for good', async () => {
+  await showConversation(ask(tainted('q1')));
+  const sheet = page.getByRole('dialog', { name: 'Allow “Send a message”?' });
+  await expect.element(sheet).toHaveTextContent('came from Mail, not from you');
+  const marks = [...sheet.element().querySelectorAll('mark, u')];
+  expect(marks.map((it) => [it.tagName, it.textContent])).toEqual([
+    ['MARK', 'attacker.example'],
+    ['U', 'Anna'],
+  ]);
+  // Nothing is left out of the value for the marks.
+  expect(sheet.element().textContent).toContain('eve@attacker.example (from Mail, not from you)');
+  await expect.element(button('Always allow')).not.toBeInTheDocument();
+  await expect.element(page.getByText('Always, with these arguments')).not.toBeInTheDocument();
+});
+
+test('a consequential tool gets a yes for good only with its arguments, of which some may differ', async () => {
+  const part = call({
+    callId: 'q1',
+    tool: 'pay',
+    title: 'Pay',
+    args: { to: 'Anna', note: 'Rent' },
+    days: [],
+    state: 'asked',
+    consequential: true,
+  });
+  const { session } = await showConversation(ask(part));
+  await expect.element(page.getByRole('dialog')).toBeVisible();
+  await expect.element(button('Always allow')).not.toBeInTheDocument();
+  await page.getByText('Always, with these arguments').click();
+  await page.getByLabelText('Note may differ').click();
+  await armed();
+  await button('Always allow with these arguments').click();
+  expect(answers(session)).toEqual([
+    ['q1', { allow: true, scope: 'always', pinned: { free: ['note'] } }],
+  ]);
+});
+
+test('a no can be given its reason, by keyboard alone', async () => {
+  const { session } = await showConversation(ask(booking('q1')));
+  await expect.element(page.getByRole('dialog')).toBeVisible();
+  const field = page.getByRole('textbox', { name: /^Why not/ });
+  const focused = (): Element | null => document.activeElement;
+  for (let tabs = 0; focused() !== field.element() && tabs < 12; tabs += 1)
+    await userEvent.keyboard('{Tab}');
+  await userEvent.keyboard('Too dear');
+  for (let tabs = 0; focused()?.textContent?.trim() !== 'Deny' && tabs < 12; tabs += 1)
+    await userEvent.keyboard('{Tab}');
+  await userEvent.keyboard('{Enter}');
+  await expect
+    .poll(() => answers(session))
+    .toEqual([['q1', { allow: false, scope: 'once', reason: 'Too dear' }]]);
+});
+
+test('reads as one dialog to a screen reader: who, what, why, each argument, and the answers in order', async () => {
+  await showConversation(ask(tainted('q1')));
+  const sheet = page.getByRole('dialog', { name: 'Allow “Send a message”?' });
+  await expect.element(sheet).toBeVisible();
+  await expect
+    .element(sheet.getByRole('heading', { name: 'Allow “Send a message”?' }))
+    .toBeVisible();
+  const region = sheet.getByRole('region', { name: 'Arguments' });
+  const terms = region.getByRole('term').elements();
+  const values = region.getByRole('definition').elements();
+  expect(terms.map((it) => it.textContent)).toEqual(['To', 'Note']);
+  expect(values[0]?.textContent).toBe('eve@attacker.example (from Mail, not from you)');
+  const names = sheet
+    .getByRole('button')
+    .elements()
+    .map((it) => it.getAttribute('aria-label') ?? it.textContent?.trim());
+  expect(names).toEqual(['Close', 'Allow once', 'Deny', 'Allow in this conversation']);
+  // Everything in it has a name, and the rest of the page is out of reach behind it.
+  expect(sheet.element().matches('dialog:modal')).toBe(true);
+});
