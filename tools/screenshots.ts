@@ -52,6 +52,13 @@ for (const [sizeName, size] of [
     await connectDemo(page);
     await trustDemo(page);
     await shoot('server');
+    await page.goto(`/?server=${encodeURIComponent(travel.url)}`);
+    const adding = page.getByRole('dialog');
+    await adding.getByText(/^A link proposes this server/).waitFor();
+    await shoot('add-server');
+    await adding.getByRole('button', { name: 'Connect', exact: true }).click();
+    await adding.getByRole('button', { name: 'Add', exact: true }).waitFor();
+    await shoot('consent');
     await page.goto('/cloud');
     await page.getByRole('button', { name: /^Anthropic/ }).waitFor();
     await shoot('cloud-empty');

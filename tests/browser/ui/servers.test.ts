@@ -195,6 +195,20 @@ test('a thousand tools: only those in sight exist, any is found, and scrolling s
   expect(asked.setTool).toHaveBeenCalledWith('notes', 'tool_987', false);
 });
 
+test('twenty servers with a thousand tools are twenty rows, and each page is its own', async () => {
+  const servers = Array.from({ length: 20 }, (_, at) =>
+    serverView({
+      record: { id: `s${at}`, name: `Server ${at}`, url: `https://s${at}.example/mcp` },
+      tools: Array.from({ length: 50 }, (_, index) => tool(`s${at}_tool_${index}`)),
+    }),
+  );
+  const { root } = await open(servers);
+  await expect.element(page.getByText('Server 19')).toBeInTheDocument();
+  expect(root.querySelectorAll('a[href^="/servers/"]')).toHaveLength(20);
+  // What is drawn grows with the servers, not with their tools.
+  expect(root.querySelectorAll('*').length).toBeLessThan(800);
+});
+
 test('a link proposes a server, which hears nothing before a tap and is stored only by a second one', async () => {
   const look = vi.fn(async () => ({ ok: true, preview: preview() }) as const);
   const record = serverView().record;
