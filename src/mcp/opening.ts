@@ -99,11 +99,19 @@ function together(typed: readonly string[], tokens: readonly string[]): readonly
   return typed.length === 0 ? tokens : [...typed, ...tokens];
 }
 
+/** No call takes longer, however much it tells of its progress, unless the person set more. */
+const CEILING_MS = 600_000;
+
 /** The person's limits for this server, over those of the app. */
-function limitsOf({ limits }: ServerRecord, shared: Partial<Limits> = {}): Partial<Limits> {
+export function limitsOf(
+  { limits }: Pick<ServerRecord, 'limits'>,
+  shared: Partial<Limits> = {},
+): Partial<Limits> {
   const { connectMs: connect, callMs: call } = limits ?? {};
+  const ceiling = Math.max(call ?? 0, shared.ceiling ?? CEILING_MS);
   return {
     ...shared,
+    ceiling,
     ...(connect === undefined ? {} : { connect }),
     ...(call === undefined ? {} : { call }),
   };

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openSession } from '../../../src/agent/session.ts';
 import type { SignIn } from '../../../src/mcp/auth/types.ts';
 import type { HostOptions } from '../../../src/mcp/host.ts';
+import { limitsOf } from '../../../src/mcp/opening.ts';
 import type { Host, ServerAsks } from '../../../src/mcp/types.ts';
 import type { ServerRecord } from '../../../src/store/records.ts';
 import { startAsking } from '../../servers/asking.ts';
@@ -154,6 +155,18 @@ describe('a server that the person', () => {
     const { store, host: other } = await newHost();
     await store.servers.put({ ...PLAIN, url: hanging.url, limits: { connectMs: 250 } });
     expect(await other.refresh(PLAIN.id)).toMatchObject({ ok: false, error: { code: 'timeout' } });
+  });
+
+  it('gives more time than calls have otherwise is taken at their word', () => {
+    expect(limitsOf({ limits: { callMs: 1_200_000 } })).toMatchObject({
+      call: 1_200_000,
+      ceiling: 1_200_000,
+    });
+    expect(limitsOf({ limits: { callMs: 30_000 } }, { connect: 5 })).toEqual({
+      connect: 5,
+      call: 30_000,
+      ceiling: 600_000,
+    });
   });
 
   it('removes leaves its calls in the conversations, and nothing else', async () => {
