@@ -1,8 +1,9 @@
 /**
- * A real server that asks, through the built app on a phone: its tool asks the person, its prompts and
- * resources come into the conversation.
+ * A real server that asks, through the built app on a phone: its tools ask the person and the
+ * model, its prompts and resources come into the conversation.
  */
 import AxeBuilder from '@axe-core/playwright';
+import type { Locator } from '@playwright/test';
 import { startEverything } from '../servers/everything.ts';
 import {
   addCloud,
@@ -16,7 +17,15 @@ import {
   turnEnded,
 } from './stack.ts';
 
-test('a server’s question is answered, its prompts and resources come into the conversation', async ({
+/** Taps a yes until it counts: in its first half second it does not. */
+async function yes(button: Locator): Promise<void> {
+  await expect(async () => {
+    if (await button.isVisible()) await button.click({ timeout: 1_000 });
+    await expect(button).toBeHidden({ timeout: 1_000 });
+  }).toPass();
+}
+
+test('a server asks the person and the model, and its prompts and resources come into the conversation', async ({
   stack,
 }) => {
   test.setTimeout(180_000);
@@ -60,15 +69,40 @@ test('a server’s question is answered, its prompts and resources come into the
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.map(({ id }) => id)).toEqual([]);
     await form.getByLabel('String', { exact: true }).fill('Asha');
-    // A yes in its first half second does not count.
-    await expect(async () => {
-      if (await form.isVisible())
-        await form.getByRole('button', { name: 'Send' }).click({ timeout: 1_000 });
-      await expect(form).toBeHidden({ timeout: 1_000 });
-    }).toPass();
+    await yes(form.getByRole('button', { name: 'Send' }));
     await turnEnded(page);
     const results = JSON.stringify(cloud.requests.at(-1)?.body);
     expect(results).toContain('Asha');
+
+    // It may ask the model once the person allowed it; what it asks and what it gets are seen first.
+    await page.goto('/servers');
+    await page.getByRole('link', { name: /Everything/ }).click();
+    await page.getByRole('switch', { name: /ask the model/i }).click();
+    const tool = page.getByRole('switch', { name: /Trigger Sampling Request Tool/ });
+    await expect(async () => {
+      await page.getByRole('button', { name: /^Refresh/ }).click();
+      await expect(tool).toBeVisible({ timeout: 3_000 });
+    }).toPass();
+    await tool.click();
+    await newConversation(page);
+    await chooseMode(page, 'Cloud');
+    await say(page, 'Call trigger_sampling_request prompt="Say hello"');
+    await allow(page);
+    const asked = page.getByRole('dialog', { name: /asks the model/ });
+    await expect(asked.getByLabel('As the user')).toHaveValue(/Say hello/);
+    await expect(asked.getByLabel('Instructions for the model')).toHaveValue(/test server/);
+    await expect(asked.getByRole('radio', { name: 'Cloud' })).toBeChecked();
+    await asked.getByLabel('As the user').fill('Say good evening');
+    await yes(asked.getByRole('button', { name: 'Ask the model' }));
+    const answer = page.getByRole('dialog', { name: 'Give this answer?' });
+    await answer.getByLabel('The answer').fill('Good evening, all.');
+    await yes(answer.getByRole('button', { name: 'Give the answer' }));
+    await turnEnded(page);
+    const bodies = cloud.requests.map(({ body }) => JSON.stringify(body));
+    expect(bodies.some((body) => body.includes('Say good evening'))).toBe(true);
+    expect(bodies.at(-1)).toContain('Good evening, all.');
+    await page.getByRole('button', { name: /Trigger Sampling Request Tool/ }).click();
+    await expect(messages(page).getByText(/^Asked the model: answered/)).toBeVisible();
     expect(faults).toEqual([]);
   } finally {
     await everything.close();
