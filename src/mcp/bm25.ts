@@ -53,6 +53,10 @@ export interface Frequencies {
   of(word: string): number;
 }
 
+/** What a word that this many of the documents hold is worth. */
+export const rarity = (holding: number, count: number): number =>
+  Math.log(1 + (count - holding + 0.5) / (holding + 0.5));
+
 /**
  * Indexes documents; a document is known by its position. How rare a word is, is a matter of the
  * documents themselves, unless `among` says otherwise.
@@ -79,11 +83,11 @@ export function buildIndex(documents: readonly string[], among?: Frequencies): I
         if (!found) continue;
         const { posting, share } = found;
         const holding = among?.of(found.word) ?? posting.size;
-        const rarity = Math.log(1 + (count - holding + 0.5) / (holding + 0.5));
+        const worth = rarity(holding, count);
         for (const [position, frequency] of posting) {
           const length = (lengths[position] ?? 0) / average;
           const weight = (frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length));
-          scores.set(position, (scores.get(position) ?? 0) + share * rarity * weight);
+          scores.set(position, (scores.get(position) ?? 0) + share * worth * weight);
         }
       }
       return scores;

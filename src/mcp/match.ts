@@ -3,7 +3,7 @@
  * words taken from a fixed collection of tools instead of the person's own few. Thresholds that were
  * measured on that scale (`CatalogueRow.callsFrom`) so hold for five tools as for five hundred.
  */
-import { buildIndex, type Frequencies } from './bm25.ts';
+import { buildIndex, rarity, terms, type Frequencies } from './bm25.ts';
 
 /** The collection: tools of the cases that tests/evals/bfcl/cases.ts names `countedCases`. */
 const TOOLS = 188;
@@ -97,6 +97,26 @@ export const COLLECTION: Frequencies = {
   },
 };
 
-/** The score of the text that fits the request best; 0 where none shares a word with it. */
-export const matchOf = (request: string, texts: readonly string[]): number =>
+/**
+ * What all words of a request that needs a tool are worth together, on the average of the collection's
+ * own requests: thresholds were measured on such.
+ */
+export const USUAL = 31.4;
+/** Fewer different words than these say nothing of whether a tool is needed. */
+const FEWEST = 3;
+
+/**
+ * The BM25 score of the text that fits the request best; 0 where none shares a word with it. A short
+ * request has fewer words to share: its score is what it would be at the usual length. Undefined where
+ * there are too few words to tell.
+ */
+export function matchOf(request: string, texts: readonly string[]): number | undefined {
+  const words = [...new Set(terms(request))];
+  if (words.length < FEWEST) return undefined;
+  const worth = words.reduce((sum, word) => sum + rarity(COLLECTION.of(word), TOOLS), 0);
+  return bestOf(request, texts) * Math.max(1, USUAL / worth);
+}
+
+/** The same as it is, whatever the length of the request. */
+export const bestOf = (request: string, texts: readonly string[]): number =>
   Math.max(0, ...buildIndex(texts, COLLECTION).search(request).values());

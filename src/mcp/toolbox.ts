@@ -86,14 +86,15 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
       bindWith = bindArguments;
       host.renewStale();
       const { chosen, best } = choose(tools, index.search(request), budget);
+      const match = matchOf(
+        request,
+        chosen.map((position) => texts[position] ?? ''),
+      );
       return {
         tools: chosen.flatMap((position) => tools[position] ?? []),
         best,
         omitted: tools.length - chosen.length,
-        match: matchOf(
-          request,
-          chosen.map((position) => texts[position] ?? ''),
-        ),
+        ...(match === undefined ? {} : { match }),
       };
     },
 

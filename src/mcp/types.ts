@@ -45,7 +45,10 @@ export interface Offer {
   readonly tools: readonly Tool[];
   /** BM25 score of the best tool; 0 where nothing matched. */
   readonly best: number;
-  /** How well the best of the offered tools fits, whatever other tools there are (match.ts). */
+  /**
+   * How well the best of the offered tools fits, whatever other tools there are (match.ts); left out
+   * where the request is too short to tell.
+   */
   readonly match?: number;
   /** Tools that are on but did not fit. */
   readonly omitted: number;

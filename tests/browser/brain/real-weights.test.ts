@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 const matched = (words: string, tools: readonly ToolSpec[]): number =>
-  matchOf(words, tools.map(searchText));
+  matchOf(words, tools.map(searchText)) ?? 0;
 
 async function ask(id: string, request: BrainRequest): Promise<readonly BrainEvent[]> {
   const brain = await models.brain(id);
@@ -169,20 +169,23 @@ const starter = 'gemma3-270m-tools.wllama';
 test.skipIf(!listed.some(({ id }) => id === starter))(
   'what the starter calls is whole, of the offered tools, and copied from the request',
   async () => {
+    await models.download(starter);
     for (const [words, name] of [
       ['Find vegan lasagne recipes for 6 people', 'find_recipes'],
       ['Remind me to call the bank tomorrow at 09:00.', 'set_reminder'],
       ['What do the stocks of Zyntho and Quarbel cost?', 'get_stock_price'],
     ] as const) {
+      // As the toolbox offers a small model what shares a word with the request.
+      const tools = TOOLS.filter((one) => matched(words, [one]) > 0);
       const request = {
         ...WEATHER,
         messages: [{ role: 'user', text: words }],
-        tools: TOOLS,
-        match: matched(words, TOOLS),
+        tools,
+        match: matched(words, tools),
       } as const;
       const events = await ask(starter, request);
       const made = callsOf(events);
-      expect(decisionOf(events), words).toMatch(/^Sure enough/);
+      expect(decisionOf(events)).toMatch(/^Sure enough/);
       expect(made[0]?.name).toBe(name);
       for (const { args, raw } of made) {
         expect(args, raw).not.toBeNull();

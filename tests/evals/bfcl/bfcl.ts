@@ -14,7 +14,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from '@playwright/test';
 import type { ToolSpec } from '../../../src/brain/brain.ts';
-import { matchOf } from '../../../src/mcp/match.ts';
+import { bestOf, matchOf } from '../../../src/mcp/match.ts';
 import { searchText } from '../../../src/mcp/search-text.ts';
 import { startServer } from '../../../tools/serve.ts';
 import { launch } from '../../bench/browser.ts';
@@ -40,9 +40,9 @@ const { values: options } = parseArgs({
 });
 
 /** The tool that fits the question best, as the app's offer finds it, and how well. */
-function pick({ question, tools }: Case): { tool: ToolSpec | undefined; match: number } {
-  const scored = tools.map((tool) => ({ tool, match: matchOf(question, [searchText(tool)]) }));
-  return scored.toSorted((a, b) => b.match - a.match)[0] ?? { tool: undefined, match: 0 };
+function pick({ question, tools }: Case): { tool: ToolSpec | undefined; score: number } {
+  const scored = tools.map((tool) => ({ tool, score: bestOf(question, [searchText(tool)]) }));
+  return scored.toSorted((a, b) => b.score - a.score)[0] ?? { tool: undefined, score: 0 };
 }
 
 type Asked = Omit<Question, 'model' | 'words'>;
@@ -50,9 +50,17 @@ type Asked = Omit<Question, 'model' | 'words'>;
 /** What a case asks a model; null where that way says nothing of it. */
 function asking(one: Case, way: Way): Asked | null {
   if (way === 'alone') return { tools: one.tools, toolChoice: 'auto' };
-  const { tool, match } = pick(one);
+  const { tool, score } = pick(one);
   const tools = tool ? [tool] : [];
-  if (way === 'abstaining') return { tools, toolChoice: 'auto', match };
+  if (way === 'abstaining') {
+    const match = matchOf(one.question, tools.map(searchText));
+    // A small model is offered nothing that shares no word with the request.
+    return {
+      tools: score > 0 ? tools : [],
+      toolChoice: 'auto',
+      ...(match === undefined ? {} : { match }),
+    };
+  }
   return one.category === 'irrelevance' ? null : { tools, toolChoice: 'required' };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { terms } from '../../../src/mcp/bm25.ts';
-import { COLLECTION, matchOf } from '../../../src/mcp/match.ts';
+import { rarity, terms } from '../../../src/mcp/bm25.ts';
+import { bestOf, COLLECTION, matchOf, USUAL } from '../../../src/mcp/match.ts';
 import { searchText } from '../../../src/mcp/search-text.ts';
 import { countedCases } from '../../evals/bfcl/cases.ts';
 
@@ -20,7 +20,7 @@ test('the words of the collection were counted over it', async () => {
 });
 
 test('what fits matches well, whatever other tools there are', () => {
-  const words = 'What is the weather in Goa?';
+  const words = 'What is the weather in Goa tomorrow?';
   const alone = matchOf(words, [WEATHER]);
   expect(alone).toBeGreaterThan(5);
   const others = Array.from({ length: 50 }, (_, at) => `tool_${at} Does something else.`);
@@ -28,11 +28,34 @@ test('what fits matches well, whatever other tools there are', () => {
 });
 
 test('what shares no word, and nothing at all, matches not at all', () => {
-  expect(matchOf('Sing me a song', [WEATHER])).toBe(0);
-  expect(matchOf('Sing me a song', [])).toBe(0);
+  expect(matchOf('Sing me a lovely song', [WEATHER])).toBe(0);
+  expect(matchOf('Sing me a lovely song', [])).toBe(0);
 });
 
 test('a rare word says more than one that many tools have', () => {
-  const rare = matchOf('umbrella', ['umbrella']);
-  expect(rare).toBeGreaterThan(matchOf('number', ['number']) * 2);
+  const rare = bestOf('umbrella', ['umbrella']);
+  expect(rare).toBeGreaterThan(bestOf('number', ['number']) * 2);
+});
+
+test('a short request is measured as one of the usual length, and a long one as it is', () => {
+  const short = 'Weather in Goa tomorrow';
+  expect(matchOf(short, [WEATHER])).toBeGreaterThan(bestOf(short, [WEATHER]) * 1.2);
+  const long = `${short}, and afterwards umbrellas, raincoats, lighthouses, violins and marmalade`;
+  expect(matchOf(long, [WEATHER])).toBe(bestOf(long, [WEATHER]));
+});
+
+test('of two words nothing is said', () => {
+  expect(matchOf('What time is it?', [WEATHER])).toBeUndefined();
+  expect(matchOf('Weather today', [WEATHER])).toBeUndefined();
+});
+
+test('the usual length is that of the requests of the collection that need a tool', async () => {
+  const requests = (await countedCases()).filter(({ calls }) => calls.length > 0);
+  const worth = requests.map(({ question }) =>
+    [...new Set(terms(question))].reduce(
+      (sum, word) => sum + rarity(COLLECTION.of(word), COLLECTION.count),
+      0,
+    ),
+  );
+  expect(worth.reduce((sum, one) => sum + one, 0) / worth.length).toBeCloseTo(USUAL, 1);
 });
