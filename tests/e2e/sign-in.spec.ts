@@ -15,6 +15,8 @@ import {
 /** What the person does in the window of the sign-in; resolves when it has closed itself. */
 async function consent(window: Page, known = false): Promise<void> {
   const closed = window.waitForEvent('close');
+  await window.getByRole('heading', { name: 'Notes' }).waitFor();
+  expect(await window.evaluate(() => window.opener === null)).toBe(true);
   if (!known) await window.getByRole('button', { name: 'Sign in as Ada' }).click();
   await window.getByRole('button', { name: 'Allow', exact: true }).click();
   await closed;
@@ -23,6 +25,7 @@ async function consent(window: Page, known = false): Promise<void> {
 test('add, sign in, call, a token that runs out, more rights, the page itself as the way, and sign out', async ({
   stack: { page, cloud, app, faults },
 }) => {
+  test.slow();
   const server = await startAuthorization();
   try {
     await addCloud(page, cloud);

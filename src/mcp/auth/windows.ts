@@ -15,6 +15,8 @@ export function browserWindows(): SignInWindows {
       if (isInstalled()) return null;
       const window = open('', '_blank', FEATURES);
       if (!window) return null;
+      // The page that will be in it is somebody else's, and gets no hold of this one.
+      window.opener = null;
       window.document.title = 'Deft';
       window.document.body.textContent = MOMENT;
       return {
