@@ -276,7 +276,10 @@ async function writeAll(tx: Writing, archive: ArchiveDocument): Promise<Written>
   const reminders = await fresh('reminders', archive.reminders, (it) => it.id);
   const accounts = await fresh('accounts', archive.accounts, (it) => it.id);
   await Promise.all([
-    ...servers.map((it) => tx.objectStore('servers').add({ ...it, trustHints: false })),
+    // Neither trust, nor leave to ask the model, nor where requests and keys go is taken from a file.
+    ...servers.map(({ sampling, proxy, ...it }) =>
+      tx.objectStore('servers').add({ ...it, trustHints: false }),
+    ),
     ...lists.map((it) => tx.objectStore('lists').add(it)),
     ...grants.map((it) => tx.objectStore('grants').add(it)),
     ...reminders.map((it) => tx.objectStore('reminders').add(it)),

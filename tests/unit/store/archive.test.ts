@@ -69,7 +69,7 @@ describe('an export', () => {
 });
 
 describe('an import', () => {
-  test('brings back all that a server publishes, and what the person set for it', async () => {
+  test('brings back all that a server publishes, and what the person set for it but for consents', async () => {
     const from = await freshStore();
     const server = {
       ...content.servers[0]!,
@@ -102,10 +102,11 @@ describe('an import', () => {
     expect(await to.archive.import(await from.archive.export())).toMatchObject({ ok: true });
     expect(await to.servers.get(id)).toMatchObject({
       limits: { callMs: 90_000 },
-      sampling: true,
-      proxy: 'https://p.test/',
       auth: 'oauth',
     });
+    // A file says neither yes for the person, nor where their key goes.
+    expect(await to.servers.get(id)).not.toHaveProperty('sampling');
+    expect(await to.servers.get(id)).not.toHaveProperty('proxy');
     // What was found out about it is found out anew.
     expect(await to.servers.get(id)).not.toHaveProperty('transport');
     expect(await to.lists.get(id)).toMatchObject({ ...published, tools: expect.any(Array) });
