@@ -5,6 +5,7 @@ import { startAsking } from './asking.ts';
 import { startEverything } from './everything.ts';
 import { startLegacy, type LegacyOptions } from './legacy.ts';
 import type { Counts } from './mcp-http.ts';
+import { startProxy } from './proxy.ts';
 import { startTravel, type TravelOptions } from './travel.ts';
 import { startUnruly, type FaultName } from './unruly.ts';
 
@@ -19,6 +20,8 @@ export type McpServerSpec =
   | { readonly kind: 'asking' }
   /** Commits a fault of the book; with `onCall`, only when a tool is called. */
   | { readonly kind: 'unruly'; readonly fault: FaultName; readonly onCall?: boolean }
+  /** The person's own proxy, which is no server itself. */
+  | { readonly kind: 'proxy'; readonly origin: string }
   /** An address where nobody answers. */
   | { readonly kind: 'dead' };
 
@@ -45,6 +48,10 @@ async function start(spec: McpServerSpec): Promise<{ url: string } & Running> {
       const { url, close } = await startUnruly();
       const phase = spec.onCall ? 'call' : 'always';
       return { url: url(spec.fault, phase), counts: () => ({}), close };
+    }
+    case 'proxy': {
+      const { url, close } = await startProxy({ origin: spec.origin });
+      return { url, counts: () => ({}), close };
     }
     case 'dead': {
       const travel = await startTravel();

@@ -1,6 +1,7 @@
 /** The faults that only a browser sees, or sees differently: each with its words, and no turn harmed. */
 import { commands } from 'vitest/browser';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { McpServerSpec } from '../../servers/mcp-commands.ts';
 import type { FaultName } from '../../servers/unruly.ts';
 import { never, openWorld, serve, tidy, toolOf } from './world.ts';
 
@@ -46,6 +47,24 @@ describe('in a page, a server that commits the fault', () => {
     expect(outcome).toMatchObject({ kind, message: expect.stringMatching(/\.$/) });
     const view = (await host.list()).find(({ record }) => record.id === id);
     expect(view?.tools.map(({ name }) => name)).toEqual(['read', 'write']);
+  });
+});
+
+describe("the person's own proxy", () => {
+  it.each<[string, McpServerSpec]>([
+    ['of the new era', { kind: 'unruly', fault: 'cors-none' }],
+    ['with sessions', { kind: 'legacy', expose: null, allow: 'content-type' }],
+  ])('makes of a server %s that keeps web apps out one that can be used', async (_, spec) => {
+    const url = await serve(spec);
+    const proxy = await serve({ kind: 'proxy', origin: location.origin });
+    const { host } = await openWorld({ limits });
+    expect(await host.add({ url })).toMatchObject({ ok: false, error: { code: 'cors' } });
+    const added = await host.add({ url, proxy });
+    expect(added).toMatchObject({ ok: true, server: { url, proxy } });
+    if (!added.ok) return;
+    const name = spec.kind === 'legacy' ? 'echo' : 'read';
+    const outcome = await host.callTool(toolOf(added.server.id, name), { text: 'read' }, never());
+    expect(outcome).toMatchObject({ kind: 'result', content: [{ type: 'text', text: 'read' }] });
   });
 });
 
