@@ -10,11 +10,11 @@ import type { JsonSchema } from '../brain/brain.ts';
  * tags), other controls, private use, variation selectors that no emoji uses, and letters that are blank.
  */
 const HIDDEN =
-  /[\p{Cf}\p{Co}\u{FE00}-\u{FE0D}\u{E0100}-\u{E01EF}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]|(?![\t\n\r])\p{Cc}/gu;
+  /[\p{Cf}\p{Co}\u115F\u1160\u3164\uFFA0]|[\u{FE00}-\u{FE0D}\u{E0100}-\u{E01EF}]|\u034F|\u17B4|\u17B5|(?![\t\n\r])\p{Cc}/gu;
 
 /** Joiners belong between letters of Persian and Indic scripts, and between parts of an emoji. */
 const JOINED =
-  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\uFE0F])[\u200C\u200D](?=[\p{L}\p{M}\p{Extended_Pictographic}])/gu;
+  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}]|\uFE0F)[\u200C\u200D](?=[\p{L}\p{M}\p{Extended_Pictographic}])/gu;
 const JOINER = /^[\u200C\u200D]$/;
 
 /** The hidden characters of a text, in order; joiners where words need them do not count. */

@@ -11,7 +11,9 @@ import { canonicalJson } from '../store/canonical.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { Decision, Grant, PinnedArguments } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import type * as Consequential from './consequential.ts';
 import { plainName } from './names.ts';
+import type * as Taint from './taint.ts';
 import type { Answer, Approvals, Gate, Verdict } from './types.ts';
 
 /**
@@ -271,7 +273,7 @@ function readers(): Promise<Readers> {
   return loading;
 }
 
-type Readers = typeof import('./taint.ts') & typeof import('./consequential.ts');
+type Readers = typeof Taint & typeof Consequential;
 let loading: Promise<Readers> | null = null;
 
 function pinnedArguments(
