@@ -13,14 +13,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from '@playwright/test';
-import type { ToolSpec } from '../../../src/brain/brain.ts';
-import { bestOf, matchOf } from '../../../src/mcp/match.ts';
+import { matchOf } from '../../../src/mcp/match.ts';
 import { searchText } from '../../../src/mcp/search-text.ts';
 import { startServer } from '../../../tools/serve.ts';
 import { launch } from '../../bench/browser.ts';
 import { openAnswers, WAYS, type Answers, type Way } from './answers.ts';
 import { CATEGORIES, unseenCases, type Case, type Category } from './cases.ts';
 import type { Question, Reply } from './page/main.ts';
+import { bm25Threshold, pick } from './pick.ts';
 import { buildPage, gatherModels } from './prepare.ts';
 import { figuresOf, markdown, rowsOf } from './report.ts';
 
@@ -38,12 +38,6 @@ const { values: options } = parseArgs({
     ways: { type: 'string', default: WAYS.join(',') },
   },
 });
-
-/** The tool that fits the question best, as the app's offer finds it, and how well. */
-function pick({ question, tools }: Case): { tool: ToolSpec | undefined; score: number } {
-  const scored = tools.map((tool) => ({ tool, score: bestOf(question, [searchText(tool)]) }));
-  return scored.toSorted((a, b) => b.score - a.score)[0] ?? { tool: undefined, score: 0 };
-}
 
 type Asked = Omit<Question, 'model' | 'words'>;
 
@@ -149,7 +143,7 @@ const known = new Map(
     .flat()
     .map((one) => [one.id, one]),
 );
-const rows = rowsOf(answers.all(), known);
+const rows = rowsOf(answers.all(), known, await bm25Threshold());
 const figures = figuresOf(rows);
 const date = new Date().toISOString();
 const folder = path.resolve(options.to);

@@ -4,12 +4,13 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openAnswers } from '../../evals/bfcl/answers.ts';
 import type { Case } from '../../evals/bfcl/cases.ts';
+import { bm25Threshold } from '../../evals/bfcl/pick.ts';
 import { figuresOf, markdown, rowsOf } from '../../evals/bfcl/report.ts';
 
 const one: Case = {
   id: 'simple_1',
   category: 'simple',
-  question: 'Rain in Goa next Friday?',
+  question: 'A forecast for the city of Goa next Friday?',
   tools: [
     {
       name: 'forecast',
@@ -40,7 +41,7 @@ const ask = (id: string, category: Case['category'], given: ReturnType<typeof re
   ({ model: 'm.wllama', way: 'abstaining', category, id, reply: given, commit: 'abc' }) as const;
 
 test('a call is judged as its tool would get it: days in words are resolved', () => {
-  const [row] = rowsOf([ask('simple_1', 'simple', RIGHT)], known);
+  const [row] = rowsOf([ask('simple_1', 'simple', RIGHT)], known, 10);
   expect(row).toMatchObject({ exact: true, rightTool: true });
 });
 
@@ -51,6 +52,7 @@ test('the report counts each category, beside what was published', () => {
       ask('irrelevance_1', 'irrelevance', reply()),
     ],
     known,
+    1000,
   );
   const figures = figuresOf(rows);
   expect(figures).toEqual({
@@ -59,10 +61,28 @@ test('the report counts each category, beside what was published', () => {
     'm.wllama.abstaining.simple.tool': 1,
     'm.wllama.abstaining.irrelevance': 1,
     'm.wllama.abstaining.irrelevance.cases': 1,
+    'm.wllama.bm25.irrelevance': 1,
+    'm.wllama.bm25.irrelevance.cases': 1,
   });
   const page = markdown({ commit: 'abc', date: '2026-11-30T00:00:00Z' }, figures);
   expect(page).toContain('| m.wllama, abstaining | 0.0 (0/1) |  | 100.0 (1/1) |  |');
   expect(page).toContain('Gemma 3 1B, as published');
+});
+
+test('where BM25 alone decides, a right call counts only where its score is high enough', () => {
+  const forced = { ...ask('simple_1', 'simple', RIGHT), way: 'forced' } as const;
+  for (const [threshold, exact] of [
+    [0, true],
+    [1000, false],
+  ] as const)
+    expect(rowsOf([forced], known, threshold).map((row) => [row.way, row.exact])).toEqual([
+      ['forced', true],
+      ['bm25', exact],
+    ]);
+});
+
+test('the threshold for that is chosen by cases that nothing is reported of', async () => {
+  expect(await bm25Threshold()).toBeCloseTo(13.19, 2);
 });
 
 test('a run that was ended goes on behind its last whole answer', async () => {
