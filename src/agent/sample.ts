@@ -7,7 +7,7 @@ import type { SampleRequest } from '../mcp/types.ts';
 import type { ContentBlock, Sent } from '../store/records.ts';
 import { answerTokens } from './context.ts';
 
-export type Sampled =
+type Sampled =
   | {
       readonly ok: true;
       readonly text: string;

@@ -17,7 +17,7 @@ import type {
 } from './types.ts';
 
 /** The conversation whose call the server is at work on. */
-export interface Caller {
+interface Caller {
   readonly conversation: string;
   readonly title: string;
   readonly mode: Mode;
@@ -68,7 +68,7 @@ export interface SampleAsk extends Question {
 
 export type Ask = ElicitAsk | SampleAsk;
 
-export interface AsksPorts {
+interface AsksPorts {
   readonly caller: (server: string) => Caller | null;
   /** Whether a server may ask the model. */
   readonly mayUseModel: (server: string) => Promise<boolean>;

@@ -6,7 +6,7 @@
 import type { ElicitAnswer } from '../../mcp/types.ts';
 import { isRecord, readable } from './values.ts';
 
-export interface Option {
+interface Option {
   readonly value: string;
   readonly title: string;
 }
@@ -20,7 +20,7 @@ interface Base {
   readonly secret: boolean;
 }
 
-export interface TextKind extends Base {
+interface TextKind extends Base {
   readonly kind: 'text';
   readonly format: 'text' | 'email' | 'uri' | 'date' | 'date-time';
   readonly least: number;
@@ -28,23 +28,23 @@ export interface TextKind extends Base {
   readonly pattern: RegExp | null;
   readonly start: string;
 }
-export interface NumberKind extends Base {
+interface NumberKind extends Base {
   readonly kind: 'number';
   readonly whole: boolean;
   readonly least: number;
   readonly most: number;
   readonly start: string;
 }
-export interface SwitchKind extends Base {
+interface SwitchKind extends Base {
   readonly kind: 'switch';
   readonly start: boolean;
 }
-export interface ChoiceKind extends Base {
+interface ChoiceKind extends Base {
   readonly kind: 'choice';
   readonly options: readonly Option[];
   readonly start: string;
 }
-export interface ChoicesKind extends Base {
+interface ChoicesKind extends Base {
   readonly kind: 'choices';
   readonly options: readonly Option[];
   readonly least: number;
@@ -56,7 +56,7 @@ export type Field = TextKind | NumberKind | SwitchKind | ChoiceKind | ChoicesKin
 /** What is typed so far, by the name of the field. */
 export type Typed = Record<string, string | boolean | readonly string[]>;
 
-export interface Form {
+interface Form {
   readonly fields: readonly Field[];
   /** Names of what is asked for in a way that cannot be drawn. */
   readonly left: readonly string[];
