@@ -158,7 +158,7 @@ export function createAdding(options: AddingOptions): Pick<Host, 'look' | 'add'>
       const seen = await lookAt(read.draft, lives.ears(record.id), new AbortController().signal);
       if (!seen.ok) return seen;
       const server = await keep(seen.look);
-      lives.adopt(record.id, seen.connection);
+      lives.adopt(server, seen.connection);
       return { ok: true, server };
     },
   };

@@ -36,6 +36,8 @@ import type {
 
 /** What a connection was made with: where one of these changes, the next use makes another one. */
 const BOUND = ['name', 'limits', 'sampling', 'proxy'] as const;
+/** What another tab changes where it gives a server another key, another address or no leave at all. */
+const ABOUT = ['enabled', 'url', 'keyHeader', 'auth', 'era', ...BOUND] as const;
 
 /** An unused connection is closed, so that no stream keeps the phone's radio awake. */
 const IDLE_MS = 300_000;
@@ -133,9 +135,19 @@ export function createHost(options: HostOptions): Host & ToolCaller {
 
   const stopListening = store.changes.subscribe((change) => {
     if (change.topic !== 'servers' && change.topic !== 'lists') return;
-    if (change.topic === 'servers' && change.remote) lives.release(change.key);
+    if (change.topic === 'servers' && change.remote) behind(follow(change.key));
     notify();
   });
+
+  /** Lets go of a connection where another tab removed or changed its server. */
+  async function follow(id: string): Promise<void> {
+    const before = lives.madeFor(id);
+    if (!before) return;
+    const after = await store.servers.get(id);
+    const same = (key: (typeof ABOUT)[number]) =>
+      JSON.stringify(before[key]) === JSON.stringify(after?.[key]);
+    if (!after || !ABOUT.every(same)) lives.release(id);
+  }
 
   /** Stores the in-page servers and their lists, where they are new or have changed. */
   async function seed(): Promise<void> {
@@ -198,6 +210,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
   ): Promise<Answered<T>> {
     const record = await recordOf(id);
     if (!record) return { ok: false, error: internal('There is no such server.') };
+    if (!record.enabled) return { ok: false, error: paused(record) };
     for (let attempt = 0; ; attempt += 1) {
       const opened = await lives.connect(record);
       if (!opened.ok) return opened;
@@ -374,6 +387,14 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       listeners.clear();
       await lives.close();
     },
+  };
+}
+
+function paused({ name }: ServerRecord): HostError {
+  return {
+    code: 'internal',
+    message: `${name} is turned off.`,
+    advice: 'Turn the server on again.',
   };
 }
 

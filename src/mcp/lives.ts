@@ -36,6 +36,8 @@ export interface LivesOptions {
 interface Live {
   status: ServerView['status'];
   connection: Connection | null;
+  /** The server as it was when the connection was made. */
+  record: ServerRecord | null;
   opening: Promise<Opened> | null;
   idle: ReturnType<typeof setTimeout> | null;
   /** Calls under way over the connection. */
@@ -59,9 +61,11 @@ export interface Lives {
   /** The connection to a stored server: the open one, or a new one. */
   connect(record: ServerRecord): Promise<Opened>;
   /** Takes over a connection that was made with `ears(id)`. */
-  adopt(id: string, connection: Connection): void;
+  adopt(record: ServerRecord, connection: Connection): void;
   /** Where what a server says goes. */
   ears(id: string): Ears;
+  /** The server as it was when its open connection was made; null where there is none. */
+  madeFor(id: string): ServerRecord | null;
   /** The open connection, if there is one. */
   current(id: string): Connection | null;
   /** Counts `work` as a call: meanwhile the connection is not let go for tidiness. */
@@ -102,6 +106,7 @@ export function createLives(options: LivesOptions): Lives {
       live = {
         status: 'idle',
         connection: null,
+        record: null,
         opening: null,
         idle: null,
         calls: 0,
@@ -139,6 +144,7 @@ export function createLives(options: LivesOptions): Lives {
     if (live.idle) clearTimeout(live.idle);
     const { connection } = live;
     live.connection = null;
+    live.record = null;
     live.idle = null;
     live.stale = false;
     for (const watch of live.watches.values()) watch.stop = null;
@@ -150,7 +156,14 @@ export function createLives(options: LivesOptions): Lives {
     const live = lives.get(id);
     if (!live?.connection) return;
     if (live.calls > 0) live.stale = true;
-    else behind(drop(id));
+    else behind(drop(id).then(() => watchOn(id)));
+  }
+
+  /** What is watched is worth a new connection. */
+  async function watchOn(id: string): Promise<void> {
+    if (closed || page.hidden() || !lives.get(id)?.watches.size) return;
+    const record = await recordOf(id);
+    if (record && lives.has(id)) await connect(record);
   }
 
   /** Lets an open connection go, to be taken up when the page is shown again. */
@@ -203,7 +216,7 @@ export function createLives(options: LivesOptions): Lives {
       if (opened.ok) await opened.connection.close();
       return { ok: false, error: internal('The server was removed.') };
     }
-    if (opened.ok) adopt(id, opened.connection);
+    if (opened.ok) adopt(record, opened.connection);
     else setStatus(id, 'failed');
     // What is only worth knowing later may not stop what is going on, e.g. where there is no room.
     await onOpened(record, opened).catch(() => undefined);
@@ -212,9 +225,11 @@ export function createLives(options: LivesOptions): Lives {
     return opened;
   }
 
-  function adopt(id: string, connection: Connection): void {
+  function adopt(record: ServerRecord, connection: Connection): void {
+    const { id } = record;
     const live = liveOf(id);
     live.connection = connection;
+    live.record = record;
     live.asleep = null;
     touch(id);
     setStatus(id, 'connected');
@@ -233,6 +248,7 @@ export function createLives(options: LivesOptions): Lives {
     connect,
     adopt,
     ears: earsOf,
+    madeFor: (id) => lives.get(id)?.record ?? null,
     current: (id) => lives.get(id)?.connection ?? null,
 
     async during(id, work) {

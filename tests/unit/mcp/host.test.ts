@@ -389,6 +389,26 @@ describe('a server', () => {
     expect(await here.host.list()).toEqual([]);
   });
 
+  it('that another tab only found an error at keeps its connection here', async () => {
+    const legacy = await started(startLegacy());
+    const name = `tabs-${crypto.randomUUID()}`;
+    const here = await newHost({ store: await newStore({ name, channel: true }) });
+    const there = await newHost({ store: await newStore({ name, channel: true }) });
+    const { id } = await addTo(here.host, { url: legacy.url });
+    let told = 0;
+    here.host.subscribe(() => (told += 1));
+    await there.store.servers.update(id, (old) => ({
+      ...old,
+      lastError: { at: 1, code: 'server', message: 'No.', advice: 'Wait.' },
+    }));
+    await until(() => told > 0);
+    const call = here.host.callTool(toolOf(id, 'echo'), { text: 'x' }, never());
+    expect(await call).toMatchObject({ kind: 'result' });
+    expect(legacy.counts().initialize).toBe(1);
+    await there.host.update(id, { enabled: false });
+    await until(() => legacy.sessions() === 0);
+  });
+
   it('is connected once for many calls at the same time', async () => {
     const travel = await started(startTravel());
     const { host, store } = await newHost();

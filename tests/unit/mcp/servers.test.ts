@@ -127,6 +127,10 @@ describe('a server that the person', () => {
     host.renewStale();
     await host.stock();
     expect((await host.list())[0]?.tools).toHaveLength(4);
+    expect(await host.readResource(id, 'a:b', never())).toMatchObject({
+      ok: false,
+      error: { message: expect.stringMatching(/is turned off/) },
+    });
     expect(travel.counts()).toEqual({});
     await host.update(id, { enabled: true });
     const call = host.callTool(toolOf(id, 'get_itinerary'), {}, never());
