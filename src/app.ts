@@ -3,18 +3,15 @@ import { openSession, type Session, type SessionPorts } from './agent/session.ts
 import { clockLine } from './agent/prompt.ts';
 import { createCloud } from './brain/cloud/accounts.ts';
 import type { Cloud } from './brain/cloud/types.ts';
-import { modelsLater } from './brain/local/later.ts';
 import type { Models } from './brain/local/types.ts';
-import { createSignIn } from './mcp/auth/signin.ts';
 import type { Received, SignInView } from './mcp/auth/types.ts';
-import { browserWindows } from './mcp/auth/windows.ts';
-import { createHost } from './mcp/host.ts';
 import { readPlace } from './mcp/place.ts';
+import { later } from './later.ts';
 import { createAsks, type Asks } from './mcp/asks.ts';
 import { resultText } from './mcp/render.ts';
 import type { reportOf } from './mcp/report.ts';
 import { createToolbox } from './mcp/toolbox.ts';
-import type { Host } from './mcp/types.ts';
+import type { Host, ToolCaller } from './mcp/types.ts';
 import { createPhone } from './phone/phone.ts';
 import { createReminders } from './phone/reminders.ts';
 import type { Difference } from './policy/difference.ts';
@@ -173,17 +170,23 @@ export async function createApp(): Promise<App> {
     },
     clock: () => Date.now(),
   });
-  const signIn = createSignIn({
-    store,
-    windows: browserWindows(),
-    origin: location.origin,
-    locks: navigator.locks,
-    online,
-  });
   const locks = createTabLocks(navigator.locks);
-  const host = createHost({ store, inPage: [phone], online, signIn, locks, asks: asks.asks });
+  const mcp = import('./mcp/start.ts').then(({ startHost }) =>
+    startHost({ store, inPage: [phone], online, locks, asks: asks.asks }),
+  );
+  const signIn = later(mcp.then((it) => it.signIn));
+  const host = later<Host & ToolCaller>(
+    mcp.then((it) => it.host),
+    {
+      renewStale: () => {
+        mcp.then((it) => it.host.renewStale()).catch(() => undefined);
+      },
+    },
+  );
   const toolbox = createToolbox({ store, host, timeZone, locale: () => navigator.language });
-  const models = modelsLater({ store });
+  const models = later(
+    import('./brain/local/models.ts').then(({ createModels }) => createModels({ store })),
+  );
   const cloud = createCloud({ store, online });
   const gate = createGate({ store });
   const router = createRouter({
@@ -216,16 +219,18 @@ export async function createApp(): Promise<App> {
     conversations,
     models,
     cloud,
-    host: {
-      ...host,
-      async remove(id) {
-        await host.remove(id);
-        const grants = (await store.grants.all()).filter(({ server }) => server === id);
-        await Promise.all(grants.map((grant) => store.grants.delete(grant.id)));
+    host: later<Host>(
+      mcp.then((it) => it.host),
+      {
+        async remove(id) {
+          await host.remove(id);
+          const grants = (await store.grants.all()).filter(({ server }) => server === id);
+          await Promise.all(grants.map((grant) => store.grants.delete(grant.id)));
+        },
       },
-    },
+    ),
     signIn: {
-      receive: signIn.receive,
+      receive: (answer) => signIn.receive(answer),
       async view(id) {
         const record = await store.servers.get(id);
         return record ? signIn.view(record) : null;
@@ -234,7 +239,7 @@ export async function createApp(): Promise<App> {
         const record = await store.servers.get(id);
         if (record) await signIn.setClient(record, client);
       },
-      subscribe: signIn.subscribe,
+      subscribe: (listener) => signIn.subscribe(listener),
     },
     readPlace,
     serverReport: async (...error) => (await import('./mcp/report.ts')).reportOf(...error),
