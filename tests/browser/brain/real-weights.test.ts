@@ -158,11 +158,16 @@ const TOOLS = [
 ];
 const WORDS_OF_TOOLS = ['any', 'vegan', 'vegetarian'];
 
+/** Days and times are put into a form of their own. */
+const WRITTEN = /^(?:\d{4}-\d\d-\d\d|\d\d:\d\d)$/;
+
 /** Whether a value was said, or is one of those that a tool allows. */
 const isCopied = (value: unknown, words: string): boolean =>
   typeof value === 'number'
     ? words.includes(String(value))
-    : WORDS_OF_TOOLS.includes(String(value)) || words.includes(String(value));
+    : WRITTEN.test(String(value)) ||
+      WORDS_OF_TOOLS.includes(String(value)) ||
+      words.includes(String(value));
 
 const starter = 'gemma3-270m-tools.wllama';
 
