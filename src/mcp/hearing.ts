@@ -121,6 +121,8 @@ export function createHearing(client: Client, told: Told): Hearing {
       } catch (cause) {
         all.delete(onUpdate);
         if (all.size === 0) watchers.delete(uri);
+        // The stream without it is closed already, and all else is to be heard of still.
+        if (isModern()) listen().catch(() => undefined);
         throw cause;
       }
       return () => void unwatch(uri, onUpdate).catch(() => undefined);

@@ -5,14 +5,15 @@
  */
 import { ProtocolError, ProtocolErrorCode, type Result } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../brain/brain.ts';
-import type { ContentBlock } from '../store/records.ts';
 import type { BoundAsks } from './connection-types.ts';
+import { blocksOf, isDeeper, MAX_DEPTH } from './depth.ts';
 import { isObject } from './schema.ts';
 import type { ElicitRequest, SampleRequest } from './types.ts';
 
 /** JSON-RPC error of a sampling request that the person did not allow (client/sampling). */
 const REJECTED = -1;
 const LONGEST_MESSAGE = 10_000;
+const LONGEST_URL = 10_000;
 const MOST_TOKENS = 100_000;
 
 /** Answers one request of the server; throws the error that the server is to get. */
@@ -54,11 +55,13 @@ export async function answerAll(
 function elicitRequest(params: Record<string, unknown>): ElicitRequest {
   const message = text(params.message);
   if (params.mode !== 'url') {
-    if (!isObject(params.requestedSchema)) throw invalid('An elicitation needs a schema.');
-    return { mode: 'form', message, schema: params.requestedSchema as JsonSchema };
+    const { requestedSchema: schema } = params;
+    if (!isObject(schema) || isDeeper(schema, MAX_DEPTH))
+      throw invalid('An elicitation needs a schema.');
+    return { mode: 'form', message, schema: schema as JsonSchema };
   }
   const url = String(params.url);
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (url.length > LONGEST_URL || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalid('An elicitation needs an address of the web.');
   // 2026-07-28 has no such id: what belongs together is the server's own to know.
   const elicitationId = typeof params.elicitationId === 'string' ? params.elicitationId : '';
@@ -73,20 +76,17 @@ function sampleRequest(params: Record<string, unknown>): SampleRequest {
   return {
     messages: messages.map(({ role, content }) => ({
       role: role === 'assistant' ? ('assistant' as const) : ('user' as const),
-      content: blocks(content),
+      content: blocksOf(content),
     })),
-    maxTokens: typeof maxTokens === 'number' ? Math.min(maxTokens, MOST_TOKENS) : MOST_TOKENS,
+    maxTokens: typeof maxTokens === 'number' ? tokens(maxTokens) : MOST_TOKENS,
     ...(typeof systemPrompt === 'string' ? { systemPrompt } : {}),
     ...(typeof temperature === 'number' ? { temperature } : {}),
     ...(Array.isArray(stopSequences) ? { stopSequences: stopSequences.map(String) } : {}),
   };
 }
 
-function blocks(content: unknown): readonly ContentBlock[] {
-  const all: unknown[] = Array.isArray(content) ? content : [content];
-  return all.filter(
-    (block): block is ContentBlock => isObject(block) && typeof block.type === 'string',
-  );
+function tokens(wanted: number): number {
+  return Math.min(Math.max(1, Math.floor(wanted)), MOST_TOKENS);
 }
 
 function text(value: unknown): string {

@@ -14,13 +14,16 @@ import type {
 import type { Can, Era, Listed } from './connection-types.ts';
 import { LOST } from './explain.ts';
 import { hasFaultyHeaders } from './param-headers.ts';
+import { isDeeper, MAX_DEPTH } from './depth.ts';
 import { isObject } from './schema.ts';
 
 /** Entries and pages that are taken of one list. */
 const MAX_ENTRIES = 2_000;
 const MAX_PAGES = 50;
-/** A definition that nests deeper is no definition, and would overflow whoever walks it. */
-const MAX_DEPTH = 100;
+/** What one list may weigh in all, in characters of JSON: a page alone may have 10 MB. */
+const MAX_WEIGHT = 10_000_000;
+/** All lists together may take as long as so many pages. */
+const LONGEST_IN_PAGES = 4;
 
 const METHODS = {
   tools: 'tools/list',
@@ -62,27 +65,35 @@ interface Page {
   readonly cacheScope?: unknown;
 }
 
-/** `ms`: time limit of one page. */
+/** `ms`: time limit of one page. Throws where a page or all of them together take too long. */
 export async function listAll(client: Client, can: Can, era: Era, ms: number): Promise<Listed> {
   const cut: ListKind[] = [];
   const ttls: number[] = [];
   const scopes = new Set<unknown>();
+  const until = performance.now() + LONGEST_IN_PAGES * ms;
 
   async function list(kind: ListKind): Promise<Entry[]> {
     const entries = new Map<unknown, Entry>();
     const cursors = new Set<string>();
     let cursor: string | undefined;
+    let weight = 0;
     for (;;) {
-      const page = await pageOf(client, kind, cursor, ms);
+      const left = Math.max(1, until - performance.now());
+      const page = await pageOf(client, kind, cursor, Math.min(ms, left));
       for (const entry of page.entries) {
         const id = entry[KEYS[kind]];
-        if (!entries.has(id) && isFit(kind, entry, era)) entries.set(id, kept(kind, entry));
+        if (entries.has(id) || !isFit(kind, entry, era)) continue;
+        const definition = kept(kind, entry);
+        weight += definition.length;
+        if (weight > MAX_WEIGHT) break;
+        entries.set(id, JSON.parse(definition) as Entry);
       }
       // 0 is what the SDK's servers send when nobody told them anything.
       if (typeof page.ttlMs === 'number' && page.ttlMs > 0) ttls.push(page.ttlMs);
       scopes.add(page.cacheScope);
       cursor = page.nextCursor;
-      if (cursor === undefined) break;
+      if (weight > MAX_WEIGHT) cut.push(kind);
+      if (cursor === undefined || weight > MAX_WEIGHT) break;
       if (cursors.has(cursor) || cursors.size >= MAX_PAGES || entries.size > MAX_ENTRIES) {
         cut.push(kind);
         break;
@@ -138,14 +149,10 @@ function isFit(kind: ListKind, entry: Entry, era: Era): boolean {
   return kind !== 'tools' || era === 'legacy' || !hasFaultyHeaders(entry.inputSchema);
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
-}
-
-function kept(kind: ListKind, entry: Entry): Entry {
+/** What is kept of an entry, as JSON. */
+function kept(kind: ListKind, entry: Entry): string {
   const fields = Object.entries(entry).filter(
     ([name, value]) => FIELDS[kind].includes(name) && value !== undefined,
   );
-  return JSON.parse(JSON.stringify(Object.fromEntries(fields))) as Entry;
+  return JSON.stringify(Object.fromEntries(fields));
 }

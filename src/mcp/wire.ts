@@ -20,7 +20,7 @@ export interface Exchange {
 export interface Wire {
   readonly fetch: typeof globalThis.fetch;
   last(): Exchange | null;
-  /** True once an answer was larger than allowed. */
+  /** True where the last answer was larger than allowed. */
   overflowed(): boolean;
   /** Milliseconds since the epoch at which the server was last heard of; 0: never. */
   heardAt(): number;
@@ -45,32 +45,34 @@ export function createWire(
     heardAt: () => heardAt,
     async fetch(input, init) {
       const isPost = init?.method?.toUpperCase() === 'POST';
-      const isTold = isPost || onStreamEnd !== undefined;
+      const note = (exchange: Exchange) => {
+        if (!isPost && onStreamEnd === undefined) return;
+        last = exchange;
+        overflowed = false;
+      };
       let response: Response;
       try {
         response = await fetch(input, init);
       } catch (failure) {
-        if (isTold)
-          last = {
-            status: null,
-            contentType: '',
-            retryAfter: null,
-            challenge: null,
-            type: null,
-            failure,
-          };
+        note({
+          status: null,
+          contentType: '',
+          retryAfter: null,
+          challenge: null,
+          type: null,
+          failure,
+        });
         throw failure;
       }
       heardAt = now();
-      if (isTold)
-        last = {
-          status: response.status,
-          contentType: response.headers.get('content-type') ?? '',
-          retryAfter: response.headers.get('retry-after'),
-          challenge: response.headers.get('www-authenticate'),
-          type: response.type,
-          failure: null,
-        };
+      note({
+        status: response.status,
+        contentType: response.headers.get('content-type') ?? '',
+        retryAfter: response.headers.get('retry-after'),
+        challenge: response.headers.get('www-authenticate'),
+        type: response.type,
+        failure: null,
+      });
       const onOverflow = () => {
         overflowed = true;
       };
@@ -91,16 +93,19 @@ function bounded(
   if (response.body === null || response.status < 200) return response;
   const isStream = (response.headers.get('content-type') ?? '').includes('text/event-stream');
   let bytes = 0;
+  /** The end of what came before. */
+  let tail: readonly number[] = [];
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      bytes += chunk.byteLength;
+      // A stream may go on for days; only one event of it is held at a time.
+      const begun = isStream ? afterLastEvent(tail, chunk) : null;
+      bytes = begun ?? bytes + chunk.byteLength;
+      tail = [...tail, ...chunk.slice(-2)].slice(-2);
       if (bytes > maxBytes) {
         onOverflow();
         controller.error(new Error(`More than ${maxBytes} bytes.`));
         return;
       }
-      // A stream may go on for days; only one event of it is held at a time.
-      if (isStream && endsEvent(chunk)) bytes = 0;
       controller.enqueue(chunk);
     },
   });
@@ -112,7 +117,20 @@ function bounded(
   return copy;
 }
 
-function endsEvent(chunk: Uint8Array): boolean {
-  const last = chunk.length - 1;
-  return chunk[last] === 10 && (chunk[last - 1] === 10 || chunk[last - 2] === 10);
+const LF = 10;
+const CR = 13;
+
+/**
+ * How many bytes of a chunk belong to an event that has not ended yet; null where none ends in it. An
+ * empty line ends an event, whichever way lines end (HTML, 9.2.5).
+ */
+function afterLastEvent(tail: readonly number[], chunk: Uint8Array): number | null {
+  const at = (place: number) => (place < 0 ? tail.at(place) : chunk[place]);
+  for (let place = chunk.length - 1; place >= 0; place -= 1) {
+    const [byte, before] = [at(place), at(place - 1)];
+    if (byte !== LF && byte !== CR) continue;
+    const isEmptyLine = byte === before || (byte === LF && before === CR && at(place - 2) === LF);
+    if (isEmptyLine) return chunk.length - 1 - place;
+  }
+  return null;
 }
