@@ -4,7 +4,6 @@
  * kept, and said.
  */
 import { LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
-import type { ContentBlock } from '../store/records.ts';
 import { redact } from '../store/redact.ts';
 import type { Clock } from './clock.ts';
 import type { CallEars, CallEnd, CallTarget, Era, Limits, Patience } from './connection-types.ts';
@@ -12,6 +11,7 @@ import { converse, pause, TooManyQuestions, type Talk } from './converse.ts';
 import { LOST, type Explained } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { paramHeaders } from './param-headers.ts';
+import { blocksOf, isDeeper, MAX_DEPTH } from './depth.ts';
 import { findMismatch, isObject } from './schema.ts';
 import { cancelTask, follow, KEEP_MS } from './tasks.ts';
 import { TASK_META } from './transports.ts';
@@ -109,16 +109,20 @@ async function afterVisits<T>(
       if (pages.length === 0) throw cause;
       const done = new AbortController();
       const told = pages.map((page) => hearing.elicited(String(page.elicitationId), done.signal));
-      for (const page of pages.filter(({ url }) => !visited.has(String(url)))) {
-        const answered = await talk.clocks.during(clock.signal, (signal) =>
-          talk.answer('elicitation/create', { ...page, mode: 'url' }, signal),
-        );
-        if (answered.action !== 'accept') throw cause;
-        visited.add(String(page.url));
-        clock.touch();
+      try {
+        for (const page of pages.filter(({ url }) => !visited.has(String(url)))) {
+          const answered = await talk.clocks.during(clock.signal, (signal) =>
+            talk.answer('elicitation/create', { ...page, mode: 'url' }, signal),
+          );
+          if (answered.action !== 'accept') throw cause;
+          visited.add(String(page.url));
+          clock.touch();
+        }
+        const ms = Math.min(patience.firstMs * 2 ** round, patience.longestMs);
+        await Promise.race([Promise.all(told), pause(ms, clock.signal)]);
+      } finally {
+        done.abort();
       }
-      const ms = Math.min(patience.firstMs * 2 ** round, patience.longestMs);
-      await Promise.race([Promise.all(told), pause(ms, clock.signal)]).finally(() => done.abort());
     }
   }
 }
@@ -158,7 +162,12 @@ async function toEnd(
     // A task lives on without the session that it was made in.
     if (found.sessionGone && taskId === null) return { kind: 'session-gone' };
     const ran = found.ran === 'maybe' || taskId !== null;
-    return { kind: ran ? 'lost' : 'not-run', error: found.error };
+    if (!ran) return { kind: 'not-run', error: found.error };
+    return {
+      kind: 'lost',
+      error: found.error,
+      ...(found.sessionGone ? { sessionGone: true } : {}),
+    };
   } finally {
     clock.end();
   }
@@ -172,13 +181,15 @@ function answerOf(
   result: Readonly<Record<string, unknown>>,
   outputSchema: CallTarget['outputSchema'],
 ): CallEnd {
-  const { content, structuredContent, isError } = result;
+  const { content, isError } = result;
+  const isBottomless = isDeeper(result.structuredContent, MAX_DEPTH);
+  const structuredContent = isBottomless ? undefined : result.structuredContent;
   const note =
     isError !== true && outputSchema ? findMismatch(structuredContent, outputSchema) : null;
   return {
     kind: 'answer',
     isError: isError === true,
-    content: Array.isArray(content) ? (content as readonly ContentBlock[]) : [],
+    content: blocksOf(content),
     ...(structuredContent === undefined ? {} : { structured: structuredContent }),
     ...(note === null ? {} : { note }),
   };

@@ -1,12 +1,21 @@
 /**
  * Calls of tools. Promises: a call that may have changed something is never sent twice; only a
- * transport's failure of a safe call is tried again, at most twice; a call ends in exactly one
- * outcome and never throws.
+ * transport's failure of a safe call is tried again, at most twice; a call that became a task is
+ * waited for anew and not sent again; a call ends in exactly one outcome and never throws.
  */
 import type { Outcome, ServerRecord } from '../store/records.ts';
-import type { CallEnd, Connection, Opened } from './connection-types.ts';
+import type { Opened } from './connection-types.ts';
+import { internal } from './errors.ts';
 import { behind, type Lives } from './lives.ts';
-import { failed, isPassing, isUnknownTool, outcomeOf, stopped, unavailable } from './outcomes.ts';
+import {
+  failed,
+  isPassing,
+  isUnknownTool,
+  outcomeOf,
+  stopped,
+  unavailable,
+  unknown,
+} from './outcomes.ts';
 import type { CallWatch, Tool, ToolCaller } from './types.ts';
 
 /** A connection silent for longer than this is tried before something is written through it. */
@@ -33,65 +42,84 @@ export function createCalls(options: CallsOptions): Pick<ToolCaller, 'callTool' 
     const connection = lives.current(record.id);
     const silent = connection && now() - connection.heardAt() > SILENT_MS;
     if (silent && !safe && !isLocal(record.id) && !(await connection.knock()))
-      await lives.drop(record.id);
+      await lives.retire(record.id, connection);
     return lives.connect(record);
   }
 
-  /** Sends until it ended; `send` is done again only where that changes nothing. */
+  /** Sends until it ended, or waits for the task that it became. */
   async function run(
     tool: Tool,
-    safe: boolean,
+    args: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
     watch: CallWatch,
-    send: (connection: Connection, watch: CallWatch) => Promise<CallEnd>,
+    begun?: string,
   ): Promise<Outcome> {
-    const record = await recordOf(tool.server);
-    if (!record)
-      return unavailable('removed', `${tool.serverName} was removed.`, 'Add the server again.');
-    if (!record.enabled)
-      return unavailable('disabled', `${record.name} is turned off.`, 'Turn the server on again.');
-    let attempts = 0;
-    let sessions = 0;
-    for (;;) {
-      const opened = await unlessAborted(connectFor(record, safe), signal);
-      if (opened === 'aborted') return stopped(false);
-      if (!opened.ok) return failed(opened.error);
-      const { connection } = opened;
-      const progress: CallWatch['progress'] = (report) => {
+    const safe = tool.readOnly || tool.idempotent;
+    const made: { task?: string } = begun === undefined ? {} : { task: begun };
+    const told: CallWatch = {
+      progress(report) {
         // A long call is a use of the connection all the while.
         lives.touch(tool.server);
         watch.progress?.(report);
-      };
-      const end = await lives.during(tool.server, () => send(connection, { ...watch, progress }));
+      },
+      task(id) {
+        made.task = id;
+        watch.task?.(id);
+      },
+    };
+    /** To wait for a task changes nothing, whatever the call that began it does. */
+    const mayRepeat = () => safe || made.task !== undefined;
+    const mayHaveRun = () => !safe && made.task !== undefined;
+    /** A write that began its work is not undone by what happens to the wait for it. */
+    const ended = (outcome: Outcome) =>
+      outcome.kind === 'unavailable' && mayHaveRun() ? unknown(outcome.message) : outcome;
+    let attempts = 0;
+    let sessions = 0;
+    for (;;) {
+      // Each time: it may have been removed or paused since.
+      const record = await recordOf(tool.server).catch((cause: unknown) => internal(String(cause)));
+      if (record && 'code' in record) return ended(failed(record));
+      if (!record)
+        return ended(
+          unavailable('removed', `${tool.serverName} was removed.`, 'Add the server again.'),
+        );
+      if (!record.enabled)
+        return ended(
+          unavailable('disabled', `${record.name} is turned off.`, 'Turn the server on again.'),
+        );
+      const opened = await unlessAborted(connectFor(record, mayRepeat()), signal);
+      if (opened === 'aborted') return stopped(mayHaveRun());
+      if (!opened.ok) return ended(failed(opened.error));
+      const { connection } = opened;
+      const { task } = made;
+      const end = await lives.during(tool.server, () =>
+        task === undefined
+          ? connection.call(tool, args, signal, told)
+          : connection.resumeTask(tool, task, signal, told),
+      );
       lives.touch(tool.server);
-      if (end.kind === 'lost' || end.kind === 'session-gone') await lives.drop(tool.server);
+      if (end.kind === 'lost' || end.kind === 'session-gone')
+        await lives.retire(tool.server, connection);
       if (end.kind === 'session-gone' && sessions < 1) {
         sessions += 1;
         continue;
       }
       const pause = RETRY_PAUSES_MS[attempts];
-      if (end.kind === 'lost' && safe && pause !== undefined && isPassing(end.error)) {
+      const isLost = end.kind === 'lost' && (isPassing(end.error) || end.sessionGone === true);
+      if (isLost && mayRepeat() && pause !== undefined) {
         attempts += 1;
         const jittered = sleep(pause * (0.5 + random()));
-        if ((await unlessAborted(jittered, signal)) === 'aborted') return stopped(false);
+        if ((await unlessAborted(jittered, signal)) === 'aborted') return stopped(mayHaveRun());
         continue;
       }
       if (isUnknownTool(end)) onUnknownTool(tool.server);
-      return outcomeOf(end, record.name, safe);
+      return ended(outcomeOf(end, record.name, safe));
     }
   }
 
   return {
-    callTool: (tool, args, signal, watch = {}) =>
-      run(tool, tool.readOnly || tool.idempotent, signal, watch, (connection, told) =>
-        connection.call(tool, args, signal, told),
-      ),
-
-    // To wait for a task changes nothing, whatever the call that began it does.
-    resumeTask: (tool, task, signal, watch = {}) =>
-      run(tool, true, signal, watch, (connection, told) =>
-        connection.resumeTask(tool, task, signal, told),
-      ),
+    callTool: (tool, args, signal, watch = {}) => run(tool, args, signal, watch),
+    resumeTask: (tool, task, signal, watch = {}) => run(tool, {}, signal, watch, task),
   };
 }
 

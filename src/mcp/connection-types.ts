@@ -125,8 +125,8 @@ export type CallEnd =
   | { readonly kind: 'session-gone' }
   /** It certainly did not run. */
   | { readonly kind: 'not-run'; readonly error: HostError }
-  /** It may have run; its answer is lost. */
-  | { readonly kind: 'lost'; readonly error: HostError }
+  /** It may have run; its answer is lost. `sessionGone`: its task goes on, and a new one may tell. */
+  | { readonly kind: 'lost'; readonly error: HostError; readonly sessionGone?: true }
   /** Its time is over; the error says whether an answer had begun. */
   | { readonly kind: 'timeout'; readonly error: HostError }
   | { readonly kind: 'aborted' };

@@ -24,6 +24,7 @@ import {
   silent,
   timeout,
   tooLarge,
+  unreachable,
   unverified,
   webPage,
   wrongEra,
@@ -34,6 +35,9 @@ import type { Exchange, Wire } from './wire.ts';
 
 /** Marks the answer that stands in for one that never came. */
 export const LOST = 'answer lost';
+
+/** What the SDK says of a request over a connection that is closed already. */
+const NOT_CONNECTED = 'Not connected';
 
 /** How much of an answer is read, in megabytes. */
 export const MAX_MEGABYTES = 10;
@@ -60,7 +64,9 @@ export interface Circumstances {
 
 export async function explain(cause: unknown, about: Circumstances): Promise<Explained> {
   const found = await tell(cause, about);
-  if (found.error.scope !== undefined) await about.onScopeWanted?.(found.error.scope);
+  // To note it is for the next sign-in; where it cannot be noted, this fault is told all the same.
+  if (found.error.scope !== undefined)
+    await about.onScopeWanted?.(found.error.scope).catch(() => undefined);
   const seen = seenOf(about.wire.last(), about.secrets);
   return { ...found, error: { ...found.error, ...(seen ? { seen } : {}) } };
 }
@@ -93,6 +99,9 @@ async function tell(cause: unknown, about: Circumstances): Promise<Explained> {
   const exchange = wire.last();
   const detail = redact(describe(cause), secrets);
   if (wire.overflowed()) return { error: tooLarge(peer, MAX_MEGABYTES), ran: 'maybe' };
+  // Nothing is sent over a connection that was closed.
+  if (detail === NOT_CONNECTED)
+    return { error: unreachable(peer, detail), ran: 'no', sessionGone: true };
   // Its own renewal of a sign-in failed, before anything was asked of the server.
   if (cause instanceof SignInFault) return { error: cause.error, ran: 'no' };
   if (cause instanceof UnauthorizedError)

@@ -217,7 +217,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       const answer = await lives.during(id, () => work(opened.connection));
       lives.touch(id);
       if (answer.ok) return answer;
-      if (answer.sessionGone) await lives.drop(id);
+      if (answer.sessionGone) await lives.retire(id, opened.connection);
       if (!answer.sessionGone || attempt > 0 || signal.aborted)
         return { ok: false, error: answer.error };
     }
@@ -315,12 +315,13 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     async remove(id) {
       if (isLocal(id)) return;
       const record = await recordOf(id);
+      // What is not stored is not connected to again while the rest is taken away.
+      await store.servers.delete(id);
       await lives.forget(id);
       lists.forget(id);
-      if (record?.auth) await signIn?.signOut(record);
-      await store.servers.delete(id);
       await store.lists.delete(id);
       await store.vault.delete(vaultName(id));
+      if (record?.auth) await signIn?.signOut(record);
     },
 
     setTool: (id, tool, on) => changeList(id, (list) => withTool(list, tool, on)),
@@ -357,7 +358,9 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       const asking: ServerRecord = { ...record, auth: 'oauth' };
       const signed = await signIn.signIn(asking, signal);
       if (!signed.ok) return signed;
-      await store.servers.update(id, (old) => ({ ...old, auth: 'oauth' }));
+      const stored = await store.servers.update(id, (old) => ({ ...old, auth: 'oauth' }));
+      // It was removed while the person was away.
+      if (!stored) await signIn.signOut(asking);
       // The open connection speaks for nobody, or for somebody else.
       await lives.drop(id);
       return lists.refresh(id);

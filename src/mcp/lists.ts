@@ -137,7 +137,8 @@ export function createLists(options: ListsOptions): Lists {
       await noteError(id, listed.error);
       return { ok: false, error: listed.error };
     }
-    await keep(id, listed.list);
+    // It may have been removed while it was read.
+    if (await recordOf(id)) await keep(id, listed.list);
     return { ok: true };
   }
 
@@ -145,7 +146,7 @@ export function createLists(options: ListsOptions): Lists {
     const opened = await lives.connect(record);
     if (!opened.ok) return { ...opened, sessionGone: false };
     const listed = await lives.during(record.id, () => opened.connection.list());
-    if (!listed.ok) lives.release(record.id);
+    if (!listed.ok) await lives.retire(record.id, opened.connection);
     return listed;
   }
 
@@ -175,7 +176,8 @@ export function createLists(options: ListsOptions): Lists {
         if (closed) return;
         renewal.changedAt = now();
         // A list that is being read may be from before the change.
-        behind((renewal.running ?? Promise.resolve()).then(() => refresh(id)));
+        const before = renewal.running?.catch(() => undefined) ?? Promise.resolve();
+        behind(before.then(() => refresh(id)));
       };
       const wait = CHANGE_PAUSE_MS - (now() - renewal.changedAt);
       if (wait > 0) renewal.waiting = setTimeout(act, Math.min(wait, CHANGE_PAUSE_MS));

@@ -7,7 +7,7 @@
  */
 import type { ServerRecord } from '../store/records.ts';
 import type { Connection, Opened } from './connection-types.ts';
-import { internal } from './errors.ts';
+import { stoppedByPerson } from './errors.ts';
 import type { Ears, Open } from './opening.ts';
 import type { Page } from './page.ts';
 import type { ServerLogEntry, ServerView } from './types.ts';
@@ -72,8 +72,13 @@ export interface Lives {
   during<T>(id: string, work: () => Promise<T>): Promise<T>;
   /** The connection has been of use. */
   touch(id: string): void;
-  /** Lets go of the connection now; the next use makes a new one. */
+  /** Cuts the connection, also one that is being made; the next use makes a new one. */
   drop(id: string): Promise<void>;
+  /**
+   * Takes away a connection that is of no use for anything new, unless another one has taken its
+   * place; what is under way over it goes on.
+   */
+  retire(id: string, connection: Connection): Promise<void>;
   /** The same once no call is under way. */
   release(id: string): void;
   /** Lets go of it and of all that is known of the server. */
@@ -93,6 +98,8 @@ export function behind(work: Promise<unknown>): void {
 export function createLives(options: LivesOptions): Lives {
   const { open, page, now, idleMs, onChange, onListChanged, onOpened, recordOf, isLocal } = options;
   const lives = new Map<string, Live>();
+  /** Connections with calls under way. */
+  const carrying = new Map<Connection, { readonly id: string; calls: number; retired: boolean }>();
   let closed = false;
 
   const stopWatchingPage = page.subscribe(() => {
@@ -141,6 +148,14 @@ export function createLives(options: LivesOptions): Lives {
   async function drop(id: string): Promise<void> {
     const live = lives.get(id);
     if (!live) return;
+    const connection = detach(live);
+    live.opening = null;
+    if (live.status === 'connected' || live.status === 'connecting') setStatus(id, 'idle');
+    const retired = [...carrying].filter(([, use]) => use.retired && use.id === id);
+    await Promise.all([connection?.close(), ...retired.map(([old]) => old.close())]);
+  }
+
+  function detach(live: Live): Connection | null {
     if (live.idle) clearTimeout(live.idle);
     const { connection } = live;
     live.connection = null;
@@ -148,14 +163,24 @@ export function createLives(options: LivesOptions): Lives {
     live.idle = null;
     live.stale = false;
     for (const watch of live.watches.values()) watch.stop = null;
-    if (live.status === 'connected') setStatus(id, 'idle');
-    await connection?.close();
+    return connection;
+  }
+
+  async function retire(id: string, connection: Connection): Promise<void> {
+    const live = lives.get(id);
+    if (live?.connection !== connection) return;
+    detach(live);
+    setStatus(id, 'idle');
+    const use = carrying.get(connection);
+    if (use) use.retired = true;
+    else await connection.close();
   }
 
   function release(id: string): void {
     const live = lives.get(id);
-    if (!live?.connection) return;
-    if (live.calls > 0) live.stale = true;
+    if (!live?.connection && !live?.opening) return;
+    // One that is being made is so with what was known before.
+    if (live.calls > 0 || live.opening) live.stale = true;
     else behind(drop(id).then(() => watchOn(id)));
   }
 
@@ -185,7 +210,8 @@ export function createLives(options: LivesOptions): Lives {
   }
 
   function touch(id: string): void {
-    const live = liveOf(id);
+    const live = lives.get(id);
+    if (!live?.connection) return;
     if (live.idle) clearTimeout(live.idle);
     live.idle = setTimeout(() => {
       // Somebody looks at what is watched.
@@ -201,20 +227,25 @@ export function createLives(options: LivesOptions): Lives {
       touch(record.id);
       return Promise.resolve({ ok: true, connection: live.connection });
     }
-    live.opening ??= connectAnew(record).finally(() => {
-      live.opening = null;
+    if (live.opening) return live.opening;
+    const isWanted = () => !closed && live.opening === opening;
+    const opening: Promise<Opened> = connectAnew(record, isWanted).finally(() => {
+      if (live.opening === opening) live.opening = null;
     });
-    return live.opening;
+    live.opening = opening;
+    return opening;
   }
 
-  async function connectAnew(record: ServerRecord): Promise<Opened> {
+  /** Removed, paused or signed in to meanwhile, a server is not wanted the way it was. */
+  async function connectAnew(record: ServerRecord, isWanted: () => boolean): Promise<Opened> {
     const { id } = record;
     const live = liveOf(id);
+    live.stale = false;
     setStatus(id, 'connecting');
     const opened = await open(record, earsOf(id));
-    if (closed || lives.get(id) !== live) {
+    if (!isWanted()) {
       if (opened.ok) await opened.connection.close();
-      return { ok: false, error: internal('The server was removed.') };
+      return { ok: false, error: stoppedByPerson() };
     }
     if (opened.ok) adopt(record, opened.connection);
     else setStatus(id, 'failed');
@@ -228,6 +259,7 @@ export function createLives(options: LivesOptions): Lives {
   function adopt(record: ServerRecord, connection: Connection): void {
     const { id } = record;
     const live = liveOf(id);
+    if (live.connection) behind(retire(id, live.connection));
     live.connection = connection;
     live.record = record;
     live.asleep = null;
@@ -253,11 +285,22 @@ export function createLives(options: LivesOptions): Lives {
 
     async during(id, work) {
       const live = liveOf(id);
+      const { connection } = live;
+      const use = connection && (carrying.get(connection) ?? { id, calls: 0, retired: false });
       live.calls += 1;
+      if (use) {
+        use.calls += 1;
+        carrying.set(connection, use);
+      }
       try {
         return await work();
       } finally {
         live.calls -= 1;
+        if (use) {
+          use.calls -= 1;
+          if (use.calls === 0) carrying.delete(connection);
+          if (use.calls === 0 && use.retired) behind(connection.close());
+        }
         if (live.calls === 0) {
           if (live.stale) behind(drop(id));
           else if (page.hidden()) sleep(id);
@@ -267,6 +310,7 @@ export function createLives(options: LivesOptions): Lives {
 
     touch,
     drop,
+    retire,
     release,
 
     async forget(id) {

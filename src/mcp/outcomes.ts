@@ -16,7 +16,7 @@ export function failed({ code, message, advice }: HostError): Outcome {
   return unavailable(code, message, advice);
 }
 
-function unknown(message: string): Outcome {
+export function unknown(message: string): Outcome {
   return { kind: 'unknown', message: `Outcome unknown: ${message}`, advice: MAY_HAVE_RUN };
 }
 

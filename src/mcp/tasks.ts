@@ -90,7 +90,9 @@ async function poll(following: Following): Promise<State> {
       return await ask(following, 'tasks/get');
     } catch (cause) {
       const { signal } = following.clock;
-      if (signal.aborted || isAnswer(cause) || failures >= MAX_FAILURES) throw cause;
+      // Over a connection that was closed nothing comes any more; another one may tell.
+      const isClosed = following.talk.client.transport === undefined;
+      if (signal.aborted || isClosed || isAnswer(cause) || failures >= MAX_FAILURES) throw cause;
       await pause(POLL_MS * 2 ** failures, signal);
     }
   }

@@ -208,6 +208,34 @@ describe('a session that the server forgot', () => {
     expect(server.counts().initialize).toBe(2);
   });
 
+  it('is begun again once for calls at the same time, and none cuts the other off', async () => {
+    let calls = 0;
+    const { host, server, id } = await legacy(
+      {},
+      {
+        async fetch(input, init) {
+          if (!String(init?.body).includes('"tools/call"')) return fetch(input, init);
+          calls += 1;
+          const mine = calls;
+          const answer = await fetch(input, init);
+          // The second hears of the lost session when the first is under way again.
+          if (mine === 2) await until(() => calls >= 3);
+          if (mine === 3) await until(() => calls >= 4 || init?.signal?.aborted === true);
+          init?.signal?.throwIfAborted();
+          return answer;
+        },
+      },
+    );
+    server.forgetSessions();
+    const note = (text: string) => host.callTool(toolOf(id, 'add_note'), { text }, never());
+    expect(await Promise.all([note('a'), note('b')])).toMatchObject([
+      { kind: 'result' },
+      { kind: 'result' },
+    ]);
+    expect([...server.notes()].sort()).toEqual(['a', 'b']);
+    expect(server.counts().initialize).toBe(2);
+  });
+
   it('is begun again for a refresh, too', async () => {
     const { host, id, server } = await legacy();
     server.forgetSessions();
@@ -261,6 +289,54 @@ describe('a call that its server makes a task of', () => {
     const outcome = await host.resumeTask(toolOf(added.server.id, 'job'), 'gone', never());
     expect(outcome.kind).not.toBe('result');
     expect(server.counts()['tools/call']).toBeUndefined();
+  });
+});
+
+describe('a write that its server made a task of', () => {
+  it('is never sent again: its task is waited for over the next connection', async () => {
+    const server = await started(startAsking());
+    const { host } = await newHost();
+    const added = await host.add({ url: server.url });
+    if (!added.ok) throw new Error(added.error.message);
+    let again: Promise<unknown> = Promise.resolve();
+    const call = host.callTool(toolOf(added.server.id, 'waiting_job'), {}, never(), {
+      // To add it once more closes the connection under the wait.
+      task: () => (again = host.add({ url: server.url }).then(() => server.finish())),
+    });
+    expect(await call).toMatchObject({ kind: 'result' });
+    await again;
+    expect(server.counts()['tools/call']).toBe(1);
+  });
+
+  it('has an unknown outcome where its server is removed, and nothing more is sent', async () => {
+    const server = await started(startAsking());
+    const { host } = await newHost();
+    const added = await host.add({ url: server.url });
+    if (!added.ok) throw new Error(added.error.message);
+    const { id } = added.server;
+    let asked = 0;
+    const call = host.callTool(toolOf(id, 'waiting_job'), {}, never(), {
+      task: () => {
+        void host.remove(id).then(() => (asked = server.counts()['tasks/get'] ?? 0));
+      },
+    });
+    expect(await call).toMatchObject({
+      kind: 'unknown',
+      message: expect.stringMatching(/^Outcome unknown: /),
+    });
+    expect(server.counts()['tasks/get'] ?? 0).toBe(asked);
+    expect(server.counts()['tools/call']).toBe(1);
+  });
+
+  it('has an unknown outcome where nobody can tell any more', async () => {
+    const server = await started(startAsking());
+    const { host, store } = await newHost();
+    const added = await host.add({ url: server.url });
+    if (!added.ok) throw new Error(added.error.message);
+    await server.close();
+    const next = await newHost({ store });
+    const outcome = await next.host.resumeTask(toolOf(added.server.id, 'job'), 'known', never());
+    expect(outcome).toMatchObject({ kind: 'unknown' });
   });
 });
 
