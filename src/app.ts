@@ -132,9 +132,9 @@ export interface App {
 export type { Activity } from './agent/activity.ts';
 export type { MessageView, Question, Session, SessionView, Trouble } from './agent/session.ts';
 export type { Ask, ElicitAsk, SampleAsk } from './mcp/asks.ts';
-export type { Difference, FieldChange, Piece } from './policy/difference.ts';
+export type { Difference, Piece } from './policy/difference.ts';
 export type { Finding } from './policy/scan.ts';
-export type { Answer, ToolMode } from './policy/types.ts';
+export type { Answer } from './policy/types.ts';
 
 /** How long a session's page may wait for `demo.json`. */
 const DEMO_TIMEOUT_MS = 3_000;
