@@ -74,7 +74,9 @@ export function createOpening(options: OpeningOptions): Open {
         fetch: proxy === undefined ? options.fetch : throughProxy(options.fetch, proxy),
         era: record.era,
         headers: carried.headers,
-        secrets: together(typedSecrets(url, key), signedIn?.secrets(record) ?? []),
+        secrets: signedIn
+          ? together(key, signedIn.secrets(record))
+          : together(key, [...url.searchParams.values()]),
         ...(record.transport ? { transport: record.transport } : {}),
         ...(signedIn
           ? {
@@ -90,13 +92,9 @@ export function createOpening(options: OpeningOptions): Open {
   };
 }
 
-function typedSecrets(url: URL, key: string | undefined): readonly string[] {
-  return [...url.searchParams.values(), ...(key === undefined ? [] : [key])];
-}
-
-/** Alone, the tokens of a sign-in stay the array that grows with every new one. */
-function together(typed: readonly string[], tokens: readonly string[]): readonly string[] {
-  return typed.length === 0 ? tokens : [...typed, ...tokens];
+/** Without a key it stays the same array: that of a sign-in grows with every new token. */
+function together(key: string | undefined, known: readonly string[]): readonly string[] {
+  return key === undefined ? known : [key, ...known];
 }
 
 /** No call takes longer, however much it tells of its progress, unless the person set more. */

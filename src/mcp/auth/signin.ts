@@ -50,7 +50,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   function secretsOf(record: ServerRecord): string[] {
     let known = secrets.get(record.id);
-    if (!known) secrets.set(record.id, (known = []));
+    if (!known) secrets.set(record.id, (known = [...new URL(record.url).searchParams.values()]));
     return known;
   }
 

@@ -48,7 +48,7 @@ export type Received =
 export interface SignIn {
   /** What the transports of a server need: its token, and what to do where that is refused. */
   provider(record: ServerRecord): AuthProvider;
-  /** Tokens of a server, to be struck out of texts; the same array all the while, which grows. */
+  /** Tokens of a server and what its address carries, to be struck out; the same, growing array. */
   secrets(record: ServerRecord): readonly string[];
   /**
    * Signs in, in a window that is opened at once: to be called within the person's tap. Where no

@@ -96,6 +96,32 @@ describe('when the page is hidden', () => {
   });
 });
 
+describe('while a connection is made', () => {
+  it('a server that is paused is let go of, and told nothing more', async () => {
+    const { store, server, page, id } = await world();
+    page.show(false);
+    await until(() => server.sessions() === 0);
+    let go = () => {};
+    const held = new Promise<void>((resolve) => (go = resolve));
+    const next = await newHost({
+      store,
+      async fetch(input, init) {
+        const answer = await fetch(input, init);
+        await held;
+        return answer;
+      },
+    });
+    const renewing = next.host.refresh(id);
+    await until(async () => (await next.host.list())[0]?.status === 'connecting');
+    await next.host.update(id, { enabled: false });
+    go();
+    expect((await renewing).ok).toBe(false);
+    expect((await next.host.list())[0]?.status).toBe('idle');
+    await until(() => server.sessions() === 0);
+    expect(server.counts()['tools/list']).toBe(1);
+  });
+});
+
 describe('a resource that is watched', () => {
   async function watching() {
     const served = await started(
