@@ -171,6 +171,7 @@ export function createLives(options: LivesOptions): Lives {
     if (live?.connection !== connection) return;
     detach(live);
     setStatus(id, 'idle');
+    behind(watchOn(id));
     const use = carrying.get(connection);
     if (use) use.retired = true;
     else await connection.close();
