@@ -150,7 +150,7 @@ const folder = path.resolve(options.to);
 await mkdir(folder, { recursive: true });
 await writeFile(
   path.join(folder, 'bfcl.json'),
-  `${JSON.stringify({ name: 'bfcl', commit: commit, date, figures, cases: rows }, null, 1)}\n`,
+  `${JSON.stringify({ name: 'bfcl', commit: commit, date, figures, cases: rows.filter(({ way }) => way !== 'bm25') }, null, 1)}\n`,
 );
 await writeFile(path.join(folder, 'bfcl.md'), markdown({ commit: commit, date }, figures));
 for (const made of [dist, models]) await rm(made, { recursive: true, force: true });

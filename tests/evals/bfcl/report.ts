@@ -113,7 +113,7 @@ export function markdown(
   const table = [...filled, ...TRAINED, ...PUBLISHED].map((cells) => `| ${cells.join(' | ')} |`);
   return `# Calls that are right
 
-Berkeley Function Calling Leaderboard, unseen cases, measured until ${report.date.slice(0, 10)} at commit ${report.commit} in Chromium, through the app's own brain. Percent of cases whose calls are exact, and how many of how many; for irrelevance, in which no call was made.
+Berkeley Function Calling Leaderboard, unseen cases, measured until ${report.date.slice(0, 10)} at commit ${report.commit} in Chromium, through the app's own brain. Percent of cases whose calls are exact, and how many of how many; for irrelevance, in which no call was made. Each answer in bfcl.json names the commit that it was given at.
 
 - \`forced\`: the tool that fits best by BM25 is offered, and a call is asked for.
 - \`abstaining\`: the same, and whether to call is decided: by the model's own odds and BM25 together where that was measured (the rows of Gemma 3 270M, tools), else by the model.
