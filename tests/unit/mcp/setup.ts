@@ -84,7 +84,7 @@ export function toolOf(
 
 /** Waits until `check` holds; fails with its last answer after five seconds. */
 export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 15_000;
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error(`Never came true: ${check.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

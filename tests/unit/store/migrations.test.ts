@@ -38,7 +38,10 @@ describe.each(MIGRATIONS.map((_, index) => index + 1))('version %i', (version) =
     expect(await store.reminders.all()).toEqual(content.reminders);
     expect(await store.accounts.all()).toEqual(content.accounts);
     expect(await store.models.all()).toEqual(content.models);
-    expect(await store.settings.get()).toEqual({ ...DEFAULT_SETTINGS, ...content.settings });
+    // Limits that came after that version have their defaults.
+    const limits = { ...DEFAULT_SETTINGS.limits, ...content.settings.limits };
+    const settings = { ...DEFAULT_SETTINGS, ...content.settings, limits };
+    expect(await store.settings.get()).toEqual(settings);
     expect(await store.conversations.search('29 °c mumbai')).toHaveLength(1);
     const secrets = (await dump(name)).stores.find((it) => it.name === 'secrets');
     expect(secrets?.rows).toEqual([
