@@ -29,6 +29,25 @@ const answers = (session: FakeSession): unknown[][] =>
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 
+/** The button of a question, in the very moment in which it appears. */
+function atOnce(name: string): Promise<HTMLElement> {
+  const find = (): HTMLElement | undefined =>
+    [...document.querySelectorAll<HTMLElement>('dialog button')].find(
+      (it) => it.textContent?.trim() === name,
+    );
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const found = find();
+      if (!found) return;
+      observer.disconnect();
+      resolve(found);
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(document.body, { childList: true, subtree: true, characterData: true });
+    look();
+  });
+}
+
 /** Until a yes counts. */
 const armed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 550));
 
@@ -64,8 +83,7 @@ test('shows a day as it was said and as it was understood', async () => {
 
 test('a yes in the first half second does nothing, a no counts at once', async () => {
   const { session } = await showConversation(ask(booking('q1'), booking('q2')));
-  const yes = button('Allow once').element() as HTMLElement;
-  yes.click();
+  (await atOnce('Allow once')).click();
   (button('Always allow').element() as HTMLElement).click();
   expect(answers(session)).toEqual([]);
   (button('Deny').element() as HTMLElement).click();
@@ -103,6 +121,7 @@ test('back says no and stays on the screen', async () => {
 
 test('a tap beside the sheet and the close button say no', async () => {
   const { session } = await showConversation(ask(booking('q1'), booking('q2')));
+  await expect.element(page.getByRole('dialog')).toBeVisible();
   const dialog = page.getByRole('dialog').element();
   dialog.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
   dialog.dispatchEvent(new MouseEvent('click', { bubbles: true }));

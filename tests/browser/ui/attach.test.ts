@@ -119,7 +119,9 @@ test('a prompt of a server that cannot be reached says so; a lone slash goes as 
     });
   const { session } = await open({ getPrompt });
   await box().click();
-  await userEvent.keyboard('/pl{Enter}');
+  await userEvent.keyboard('/pl');
+  await expect.element(page.getByRole('option', { name: /plan/ })).toBeVisible();
+  await userEvent.keyboard('{Enter}');
   const sheet = page.getByRole('dialog', { name: 'plan' });
   await expect.element(sheet.getByRole('alert')).toHaveTextContent('Notes cannot be reached');
   await button('Try again').click();
