@@ -5,7 +5,8 @@ import { modelNames } from './names.ts';
 import { plainSchema, plainText } from './plain.ts';
 import type { Tool } from './types.ts';
 
-const REMOTE = /^https?:/;
+/** A server in the page has no address but its own name; whatever else is written there is remote. */
+const isInPage = ({ id, url }: ServerRecord) => url === `${id}:`;
 
 /** Servers as they are shown and named: those in the page first, then by age. */
 export function inOrder(
@@ -32,7 +33,7 @@ export function allTools(
   servers: readonly ServerRecord[],
   lists: ReadonlyMap<string, ToolListRecord>,
 ): FoundTool[] {
-  const inPage = servers.filter(({ url }) => !REMOTE.test(url));
+  const inPage = servers.filter(isInPage);
   const published = inOrder(servers, inPage).flatMap((server) => {
     const list = lists.get(server.id);
     const off = new Set(list?.off);
@@ -52,7 +53,7 @@ export function allTools(
   return published.flatMap(({ server, definition, on }, position) => {
     if (!on) return [];
     const { annotations = {} } = definition;
-    const local = !REMOTE.test(server.url);
+    const local = isInPage(server);
     const trusted = local || server.trustHints;
     const readOnly = trusted && annotations.readOnlyHint === true;
     const tool: Tool = {

@@ -127,7 +127,7 @@ async function exportAll(connection: Connection): Promise<Blob> {
       tx.objectStore('accounts').getAll(),
     ]);
     const { theme, mode, cloudAccount, limits } = row?.value ?? {};
-    const remote = servers.filter((server) => /^https?:/i.test(server.url)).map(archivedServer);
+    const remote = servers.filter((server) => /^\s*https?:/i.test(server.url)).map(archivedServer);
     const ids = new Set(remote.map((server) => server.id));
     const head: Omit<ArchiveDocument, 'conversations'> = {
       format: ARCHIVE_FORMAT,

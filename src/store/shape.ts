@@ -65,11 +65,11 @@ export const time: Check<number> = (value, path) => {
   return read > MAX_TIME ? wrong(path, 'is not a time') : read;
 };
 
-/** An address of a server: http or https. */
+/** An address of a server: http or https, as it is written out in full, without spaces around it. */
 export const address: Check<string> = (value, path) => {
   const read = text(value, path);
   return URL.canParse(read) && /^https?:$/.test(new URL(read).protocol)
-    ? read
+    ? new URL(read).href
     : wrong(path, 'is not an http or https address');
 };
 

@@ -230,6 +230,16 @@ describe('an import', () => {
     expect((await store.grants.all()).map((it) => it.id)).toEqual(['g2', 'other']);
   });
 
+  test('writes addresses in one way, however they stand in the file', async () => {
+    const { document } = await exported();
+    for (const written of ['HTTPS://Evil.test/mcp', ' https://evil.test/mcp']) {
+      const store = await freshStore();
+      const file = json(changed(document, ['servers', 0, 'url'], written));
+      expect(await store.archive.import(file)).toMatchObject({ ok: true });
+      expect((await store.servers.all())[0]?.url).toBe('https://evil.test/mcp');
+    }
+  });
+
   test('is announced', async () => {
     const { blob } = await exported();
     const store: Store = await freshStore();
