@@ -2,11 +2,10 @@
  * Fingerprints of tool definitions. Promise: equal definitions have equal pins whatever the order of
  * their keys, and any change of name, title, description, schemas or annotations changes the pin.
  */
-import { fingerprint } from '../store/canonical.ts';
+import { definitionPin } from '../store/canonical.ts';
 import type { ToolDefinition } from '../store/records.ts';
 
 /** SHA-256 of the canonical definition, as 64 hexadecimal digits. */
 export function pinOf(tool: ToolDefinition): Promise<string> {
-  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
-  return fingerprint({ name, title, description, inputSchema, outputSchema, annotations });
+  return definitionPin(tool);
 }

@@ -20,9 +20,18 @@ import {
   type ArchivedServer,
   type ArchivedSettings,
 } from './archive-shape.ts';
+import { definitionPin } from './canonical.ts';
 import type { Connection } from './connection.ts';
 import { partsFrom, placesFrom } from './messages.ts';
-import type { Conversation, Message, Part, Queued, ServerRecord } from './records.ts';
+import type {
+  Conversation,
+  Message,
+  Part,
+  Queued,
+  ServerRecord,
+  ToolDefinition,
+  ToolListRecord,
+} from './records.ts';
 import type { Writing } from './schema.ts';
 import { isSealed, seal, unseal } from './sealed.ts';
 import { SETTINGS_KEY } from './settings.ts';
@@ -405,6 +414,15 @@ async function readFile(file: Blob): Promise<ArchiveDocument | Refusal> {
   }
 }
 
+/** A list whose pins are those of its definitions, whatever the file says; it is due for renewal. */
+async function repinned(list: ToolListRecord): Promise<ToolListRecord> {
+  const pinned = <T extends ToolDefinition>(tools: readonly T[]) =>
+    Promise.all(tools.map(async (tool) => ({ ...tool, pin: await definitionPin(tool) })));
+  const tools = await pinned(list.tools);
+  const held = list.held && (await pinned(list.held));
+  return { ...list, fetchedAt: 0, tools, ...(held ? { held } : {}) };
+}
+
 export function createArchive(connection: Connection, changes: Changes): Archive {
   return {
     async export(passphrase) {
@@ -415,8 +433,10 @@ export function createArchive(connection: Connection, changes: Changes): Archive
     async import(file, passphrase) {
       const opened = await openFile(file, passphrase);
       if ('ok' in opened) return opened;
-      const archive = await readFile(opened);
-      if ('ok' in archive) return archive;
+      const read = await readFile(opened);
+      if ('ok' in read) return read;
+      // Before the transaction, which does not wait for a fingerprint.
+      const archive = { ...read, lists: await Promise.all(read.lists.map(repinned)) };
       try {
         const { summary, changed } = await connection.write(
           [...ALL, 'messages', 'parts', 'secrets'],

@@ -1,4 +1,5 @@
 /** One text, and one fingerprint, for values that are equal whatever the order of their keys. */
+import type { ToolDefinition } from './records.ts';
 
 /**
  * JSON with sorted keys and no spaces, in the manner of RFC 8785; undefined members are left out.
@@ -21,4 +22,10 @@ export async function fingerprint(value: unknown): Promise<string> {
   const bytes = new TextEncoder().encode(canonicalJson(value));
   const digest = await crypto.subtle.digest('SHA-256', bytes);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The fingerprint of what a tool is: all that a person and a model are told of it. */
+export function definitionPin(tool: ToolDefinition): Promise<string> {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  return fingerprint({ name, title, description, inputSchema, outputSchema, annotations });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ArchiveDocument } from '../../../src/store/archive-shape.ts';
 import { MAX_ARCHIVE_BYTES } from '../../../src/store/archive.ts';
+import { definitionPin } from '../../../src/store/canonical.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import * as content from './content.ts';
@@ -109,7 +110,11 @@ describe('an import', () => {
     expect(await to.servers.get(id)).not.toHaveProperty('proxy');
     // What was found out about it is found out anew.
     expect(await to.servers.get(id)).not.toHaveProperty('transport');
-    expect(await to.lists.get(id)).toMatchObject({ ...published, tools: expect.any(Array) });
+    expect(await to.lists.get(id)).toMatchObject({
+      ...published,
+      fetchedAt: 0,
+      tools: expect.any(Array),
+    });
   });
 
   test('brings back everything but secrets, consents and what is of one phone', async () => {
@@ -128,7 +133,10 @@ describe('an import', () => {
     expect(await store.servers.all()).toEqual([
       { id, name, url, addedAt, enabled, keyHeader, private: false, trustHints: false },
     ]);
-    expect(await store.lists.all()).toEqual(content.lists);
+    const tools = await Promise.all(
+      content.lists[0]!.tools.map(async (it) => ({ ...it, pin: await definitionPin(it) })),
+    );
+    expect(await store.lists.all()).toEqual([{ ...content.lists[0], fetchedAt: 0, tools }]);
     expect(await store.grants.all()).toEqual(content.grants.filter((it) => it.verdict === 'deny'));
     expect(await store.reminders.all()).toEqual(content.reminders);
     expect(await store.accounts.all()).toEqual(content.accounts);
@@ -238,6 +246,20 @@ describe('an import', () => {
       expect(await store.archive.import(file)).toMatchObject({ ok: true });
       expect((await store.servers.all())[0]?.url).toBe('https://evil.test/mcp');
     }
+  });
+
+  test('believes no pin of the file, neither of a tool nor of one that is held back', async () => {
+    const { document } = await exported();
+    const shown = { name: 'pay', description: 'Pays.', inputSchema: {} };
+    const known = { ...shown, description: 'Shows prices.' };
+    const claimed = { tools: [{ ...shown, pin: 'x' }], held: [{ ...known, pin: 'x' }] };
+    const store = await freshStore();
+    const file = json(changed(document, ['lists', 0], { ...document.lists[0], ...claimed }));
+    expect(await store.archive.import(file)).toMatchObject({ ok: true });
+    const list = (await store.lists.all())[0]!;
+    expect(list.fetchedAt).toBe(0);
+    expect(list.tools[0]?.pin).toBe(await definitionPin(shown));
+    expect(list.held?.[0]?.pin).toBe(await definitionPin(known));
   });
 
   test('is announced', async () => {
