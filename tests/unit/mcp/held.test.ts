@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { renewed } from '../../../src/mcp/allow.ts';
 import { heldNames, holdBack } from '../../../src/mcp/held.ts';
+import type { ToolListRecord } from '../../../src/store/records.ts';
 
 const tool = (name: string, pin: string) => ({ name, pin, inputSchema: {} });
 type Listed = ReturnType<typeof tool>[];
@@ -31,6 +33,23 @@ describe('a tool is held back', () => {
       held: ['pay 1'],
       names: ['pay'],
     });
+  });
+
+  test('however many others come and go in between', () => {
+    const dummies = Array.from({ length: 1_500 }, (_, at) => tool(`dummy_${at}`, '1'));
+    const lists = [[tool('pay', '1')], [], dummies, [], [tool('pay', '2')]];
+    for (const rule of [undefined, { pattern: '*' }]) {
+      let record: ToolListRecord = {
+        ...{ server: 's', fetchedAt: 0, ttlMs: 0, off: [] },
+        tools: lists[0]!,
+        ...(rule ? { rule } : {}),
+      };
+      for (const tools of lists.slice(1)) {
+        const held = holdBack(record, tools);
+        record = { ...renewed(record, { ...record, tools }), held };
+      }
+      expect([...heldNames(record)]).toEqual(['pay']);
+    }
   });
 
   test('not when it is as it was, also after it was gone or changed back', () => {
