@@ -57,7 +57,7 @@ test('the browser is asked to keep the data, and its answer is shown', async ({
   await expect(ask).toBeHidden();
 });
 
-test('a server that cannot be added gets a sentence and a report without the key, and what was typed stays', async ({
+test('a server that cannot be added gets a sentence and a report without the key, and the address stays', async ({
   stack: { page, app, context },
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: app.url });
@@ -74,7 +74,7 @@ test('a server that cannot be added gets a sentence and a report without the key
     const address = sheet.getByLabel('Address');
     const alert = sheet.getByRole('alert');
     await sheet.getByText('It wants a key').click();
-    await sheet.getByLabel('Key', { exact: true }).fill('a-secret-1234567890');
+    const key = sheet.getByLabel('Key', { exact: true });
     for (const [typed, sentence] of [
       ['not an address', /address/i],
       ['http://127.0.0.1:9/mcp', /answer|reach/i],
@@ -82,6 +82,9 @@ test('a server that cannot be added gets a sentence and a report without the key
       [deaf.url, /web pages|browser|CORS/i],
     ] as const) {
       await address.fill(typed);
+      // The key that was for another address is gone.
+      await expect(key).toHaveValue('');
+      await key.fill('a-secret-1234567890');
       await sheet.getByRole('button', { name: 'Connect' }).click();
       await expect(sheet.getByRole('button', { name: 'Connect', exact: true })).toBeEnabled();
       await expect(alert.first(), typed).toContainText(sentence);

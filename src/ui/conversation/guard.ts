@@ -1,5 +1,5 @@
 /** A yes sooner than this after a question came into sight, in milliseconds, is a tap meant for something else. */
-const GUARD = 500;
+export const GUARD = 500;
 
 /** Says whether a yes counts already. Made when the question comes into sight. */
 export function tapGuard(): () => boolean {
