@@ -10,6 +10,9 @@ import { proposedBy } from './invite.ts';
 import { sharedText } from './shared.ts';
 import { voice } from './voice.svelte.ts';
 
+/** The address that opened this page, before any screen has replaced it. */
+const FIRST = location.href;
+
 /** Opens a new conversation with words in its composer. */
 export async function openWithDraft(app: App, text: string): Promise<void> {
   const { id } = await app.conversations.create();
@@ -54,7 +57,6 @@ interface LaunchQueue {
  * it to the front, where it was left.
  */
 export function followLaunches(app: App): () => void {
-  const first = location.href;
   let started = false;
 
   async function follow(target: string): Promise<void> {
@@ -67,7 +69,7 @@ export function followLaunches(app: App): () => void {
   const queue = (globalThis as { launchQueue?: LaunchQueue }).launchQueue;
   queue?.setConsumer(({ targetURL }) => {
     // The launch that opened this page: its address is this page's own.
-    const own = !started && targetURL === first;
+    const own = !started && targetURL === FIRST;
     started = true;
     if (targetURL && !own) void follow(targetURL);
   });
