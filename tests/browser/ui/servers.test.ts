@@ -241,6 +241,73 @@ test('a link proposes a server, which hears nothing before a tap and is stored o
   expect(onadded).toHaveBeenCalledWith(record.id);
 });
 
+test('a key is for one address alone: another one, or closing, takes it away, and a second quick tap adds nothing', async () => {
+  const error = { code: 'auth', message: 'It wants a key.', advice: 'Give it one.' } as const;
+  const look = vi.fn<App['host']['look']>(async () => ({ ok: false, error }));
+  const add = vi.fn<App['host']['add']>(async () => ({ ok: true, server: serverView().record }));
+  await show(AddServer, { open: true, onadded: () => undefined }, fakeSession(), {
+    host: { look, add },
+  });
+  const address = page.getByLabelText('Address');
+  const key = page.getByLabelText('Key', { exact: true });
+  await address.fill('https://one.example/mcp');
+  await page.getByText('It wants a key', { exact: true }).click();
+  await key.fill('a-secret');
+  await button('Connect').click();
+  await expect.element(page.getByText('Give it one.')).toBeVisible();
+  await expect.element(key).toHaveValue('a-secret');
+  await address.fill('https://two.example/mcp');
+  await expect.element(key).toHaveValue('');
+  look.mockResolvedValue({ ok: true, preview: preview() });
+  // At the moment in which it appears, however slow the machine is.
+  const tappable = new Promise<boolean>((resolve) => {
+    const observer = new MutationObserver(() => {
+      const all = [...document.querySelectorAll('button')];
+      const yes = all.find(({ textContent }) => textContent.trim() === 'Add');
+      if (!yes) return;
+      observer.disconnect();
+      resolve(!yes.disabled);
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+  });
+  await button('Connect').click();
+  expect(await tappable).toBe(false);
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  expect(add).toHaveBeenCalledTimes(1);
+  expect(add.mock.calls[0]?.[0]).not.toHaveProperty('key');
+});
+
+test('the same link opens its sheet again, and a closed one leaves nothing behind', async () => {
+  await open([serverView({ record: { id: 'a' } }), serverView({ record: { id: 'b' } })]);
+  const link = '/servers?server=https%3A%2F%2Fnotes.example%2Fmcp';
+  const address = page.getByLabelText('Address');
+  navigate(link);
+  await expect.element(address).toHaveValue('https://notes.example/mcp');
+  await address.fill('https://other.example/mcp');
+  navigate(link);
+  await expect.element(address).toHaveValue('https://notes.example/mcp');
+  await expect.element(page.getByText(/^A link proposes this server/)).toBeVisible();
+  await button('Close').click();
+  await expect.poll(() => location.search).toBe('');
+  await button('Add a server').click();
+  await expect.element(address).toHaveValue('');
+});
+
+test('arguments named alike, and a template with the address of a resource, are all shown', async () => {
+  await open([
+    serverView({
+      prompts: [{ name: 'sum', arguments: [{ name: 'note' }, { name: 'note' }] }],
+      resources: [{ uri: 'note:1', name: 'The note' }],
+      templates: [{ uriTemplate: 'note:1', name: 'The template' }],
+    }),
+  ]);
+  await page.getByText('Prompts (1)').click();
+  expect(page.getByText('note', { exact: true }).elements()).toHaveLength(2);
+  await page.getByText('Resources (2)').click();
+  await expect.element(page.getByText('The note')).toBeVisible();
+  await expect.element(page.getByText('The template')).toBeVisible();
+});
+
 test('what looks like a trick in the words of a tool is told before its server is added', async () => {
   const look = async () => ({ ok: true, preview: preview() }) as const;
   const scan = vi.fn(async ({ name }: { readonly name: string }) =>
