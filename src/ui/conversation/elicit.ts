@@ -227,6 +227,7 @@ export function faultOf(field: Field, typed: Typed): string | null {
     case 'number': {
       const typedText = text(value).trim();
       if (typedText === '') return field.required ? 'Write a number.' : null;
+      if (THOUSANDS.test(typedText)) return 'Write it without a comma between the thousands.';
       return numberFault(field, numberOf(typedText));
     }
     case 'text': {
@@ -239,6 +240,9 @@ export function faultOf(field: Field, typed: Typed): string | null {
 
 /** A comma is how half the world writes a decimal point. */
 const numberOf = (typed: string): number => Number(typed.replace(',', '.'));
+
+/** `1,000` could be one or a thousand. */
+const THOUSANDS = /^-?[1-9]\d{0,2}(,\d{3})+$/;
 
 function numberFault({ whole, least, most }: NumberKind, value: number): string | null {
   if (!Number.isFinite(value)) return 'Write a number, in digits.';
