@@ -73,7 +73,7 @@ interface AsksPorts {
   /** Whether a server may ask the model. */
   readonly mayUseModel: (server: string) => Promise<boolean>;
   readonly letUseModel: (server: string) => Promise<void>;
-  /** Has a model answer; never throws. */
+  /** Has a model answer. */
   readonly think: (
     server: AskingServer,
     request: SampleRequest,
@@ -110,6 +110,11 @@ const KEPT_WORDS = 500;
 /** A server with more questions than this at once is out of order: the rest are cancelled. */
 const MOST_WAITING = 20;
 
+const UNASKED: Thought = {
+  ok: false,
+  message: 'The model could not be asked.',
+  advice: 'Try again, or reload the app.',
+};
 const REFUSED = 'The user refused.';
 const OFF = 'The user has not allowed this server to ask the model.';
 
@@ -267,7 +272,9 @@ export function createAsks(ports: AsksPorts): Asks {
       const work = new AbortController();
       wait.work = work;
       set(id, { request, mode, stage: 'thinking', trouble: undefined });
-      const thought = await ports.think(ask.server, request, mode, work.signal);
+      const thought = await ports
+        .think(ask.server, request, mode, work.signal)
+        .catch((): Thought => UNASKED);
       // Refused, ended or stopped meanwhile.
       if (wait.work !== work || !sampling(id)) return;
       delete wait.work;

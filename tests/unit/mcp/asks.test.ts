@@ -30,13 +30,17 @@ interface World extends Asks {
   readonly allowed: Set<string>;
   readonly thinks: { request: SampleRequest; mode: string; signal: AbortSignal }[];
   think_: (made: Thought) => void;
+  fail_: (cause: Error) => void;
 }
 
 function world(allowed: readonly string[] = []): World {
   const may = new Set(allowed);
   const thinks: World['thinks'] = [];
   let time = 0;
-  const it = { think_: (_: Thought): void => undefined };
+  const it = {
+    think_: (_: Thought): void => undefined,
+    fail_: (_: Error): void => undefined,
+  };
   const asks = createAsks({
     caller: (server) =>
       server === 's1' ? { conversation: 'c1', title: 'A trip', mode: 'auto' } : null,
@@ -44,7 +48,10 @@ function world(allowed: readonly string[] = []): World {
     letUseModel: async (server) => void may.add(server),
     think: (_server, asked, mode, signal) => {
       thinks.push({ request: asked, mode, signal });
-      return new Promise((resolve) => (it.think_ = resolve));
+      return new Promise((resolve, reject) => {
+        it.think_ = resolve;
+        it.fail_ = reject;
+      });
     },
     clock: () => (time += 10),
   });
@@ -156,6 +163,19 @@ describe('questions to the model', () => {
     expect(asks.taken('s1')).toMatchObject([
       { kind: 'model', answer: 'sent', label: 'Model', promptTokens: 40, outputTokens: 5 },
     ]);
+  });
+
+  test('a model that cannot even be asked is a sentence, and the request is shown again', async () => {
+    const asks = world(['s1']);
+    void asks.asks.sample(travel, request, never());
+    await turn();
+    const thinking = asks.think(first(asks).id, request, 'phone');
+    asks.fail_(new Error('The module did not load.'));
+    await thinking;
+    expect(first(asks)).toMatchObject({
+      stage: 'request',
+      trouble: { message: 'The model could not be asked.' },
+    });
   });
 
   test('an answer may be refused after it was written', async () => {
