@@ -103,7 +103,11 @@ function fromBytes(kind: keyof typeof WHAT, data: string, mime: string, name: st
   if (data.length > LARGEST) return { kind: 'other', text: `${what} that is too large to show.` };
   if (data.length === 0 || !BASE64.test(data))
     return { kind: 'other', text: `${what} that is broken: its data is not Base64.` };
-  return { kind, media: { data, type, name } };
+  // A file is saved, never opened as what it says it is: a page of its own would run at our address.
+  return {
+    kind,
+    media: { data, type: kind === 'file' ? 'application/octet-stream' : type, name },
+  };
 }
 
 /** The bytes; null where they are not Base64 after all. */

@@ -69,6 +69,10 @@ describe('a block of a result', () => {
       resource: { uri: 'file:///a.zip', mimeType: 'application/zip', blob: 'QUJD' },
     });
     expect(file).toMatchObject({ kind: 'file', media: { name: 'file:///a.zip' } });
+    const html = { uri: 'file:///a.html', mimeType: 'text/html', blob: 'QUJD' };
+    const found = pieceOf({ type: 'resource', resource: html });
+    if (found.kind !== 'file') throw new Error('no file');
+    expect(blobOf(found.media)?.type).toBe('application/octet-stream');
     if (file.kind !== 'file') throw new Error('no file');
     expect(await blobOf(file.media)?.text()).toBe('ABC');
     expect(blobOf({ ...file.media, data: 'A' })).toBeNull();
