@@ -124,7 +124,8 @@ function refuseChanged(run: Run, index: number): Promise<void> {
 
 /** What the gate judges by: everything that was said and heard up to now. */
 function contextOf(run: Run): GateContext {
-  const turn = heardIn('assistant', run.ports.journal.parts());
+  const { journal, resultText } = run.ports;
+  const turn = heardIn('assistant', journal.parts(), resultText);
   return { conversation: run.input.conversation, ...together([run.input.heard, turn]) };
 }
 

@@ -1,9 +1,11 @@
 /**
  * Who said what in a conversation, for the gate: the person's own words apart from everything that
- * others wrote into it. Pure. Whatever is not known to be the person's or the app's own is untrusted.
+ * others wrote into it. Pure. Whatever is not known to be the person's or the app's own is untrusted:
+ * as it came, and as the model read it.
  */
 import type { UntrustedText } from '../policy/types.ts';
 import type { Part } from '../store/records.ts';
+import type { ResultText } from './transcript.ts';
 
 export interface Heard {
   readonly said: readonly string[];
@@ -27,20 +29,26 @@ function textsOf(value: unknown, into: string[] = []): string[] {
 const worded = (content: readonly { readonly type: string }[]): unknown[] =>
   content.filter(({ type }) => type !== 'image' && type !== 'audio');
 
-function untrustedOf(part: Part): UntrustedText[] {
+function untrustedOf(part: Part, resultText: ResultText): UntrustedText[] {
   switch (part.kind) {
     case 'attachment':
       return [
         {
           source: part.serverName,
-          text: textsOf([part.name, part.uri, worded(part.content)]).join('\n'),
+          text: [
+            ...textsOf([part.name, part.uri, worded(part.content)]),
+            resultText({ kind: 'result', content: part.content }, '', Infinity),
+          ].join('\n'),
         },
       ];
     case 'call': {
       const { outcome } = part;
       if (outcome?.kind !== 'result' && outcome?.kind !== 'tool_error') return [];
       const structured = outcome.kind === 'result' ? outcome.structured : undefined;
-      const text = textsOf([worded(outcome.content), structured]).join('\n');
+      const text = [
+        ...textsOf([worded(outcome.content), structured]),
+        resultText(outcome, '', Infinity),
+      ].join('\n');
       return [{ source: part.serverName, text }];
     }
     default:
@@ -49,13 +57,17 @@ function untrustedOf(part: Part): UntrustedText[] {
 }
 
 /** What was heard in a message: the person's, or one of the model's turns. */
-export function heardIn(role: 'user' | 'assistant', parts: readonly Part[]): Heard {
+export function heardIn(
+  role: 'user' | 'assistant',
+  parts: readonly Part[],
+  resultText: ResultText,
+): Heard {
   const said = parts.flatMap((part) => {
     if (role === 'user' && part.kind === 'text') return [part.text];
     // Why the person said no is said by the person as well.
     return part.kind === 'call' && part.state === 'denied' && part.reason ? [part.reason] : [];
   });
-  return { said, untrusted: parts.flatMap(untrustedOf) };
+  return { said, untrusted: parts.flatMap((part) => untrustedOf(part, resultText)) };
 }
 
 export function together(heard: readonly Heard[]): Heard {

@@ -289,7 +289,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           ...(conversation.summary ? { summary: conversation.summary } : {}),
           heard: together(
             [...past, ...(request ? [request] : [])].map((view) =>
-              heardIn(view.message.role, view.parts),
+              heardIn(view.message.role, view.parts, ports.resultText),
             ),
           ),
           history: (maxChars) => turnsOf(past, maxChars),

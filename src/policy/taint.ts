@@ -6,6 +6,7 @@
  * the person said nor in the tool's own schema, is found, in any case, spacing or simple encoding.
  * Short words, common words, small numbers, days and times say nothing and do not count.
  */
+import { plainText } from '../mcp/plain.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { ArgumentOrigin } from '../store/records.ts';
 import type { UntrustedText } from './types.ts';
@@ -30,10 +31,10 @@ const keysOf = (texts: readonly string[]): Set<string> =>
 /** Reads a conversation once, for any number of questions about it. The newest source comes first. */
 export function readKnown(said: readonly string[], untrusted: readonly UntrustedText[]): Known {
   return {
-    said: keysOf(said),
+    said: keysOf(said.map(plainText)),
     saidSqueezed: said.map(squeezed).join('\n'),
     sources: untrusted.toReversed().map(({ source, text }) => {
-      const all = readings(text);
+      const all = readings(plainText(text));
       return { name: source, words: keysOf(all), squeezed: all.map(squeezed).join('\n') };
     }),
   };
@@ -148,7 +149,9 @@ function disguised({ path, text }: Leaf, own: ReadonlySet<string>, known: Known)
   const whole = (source: string): ArgumentOrigin[] => [
     { path, start: 0, end: text.length, text, from: 'untrusted', source },
   ];
-  for (const [index, reading] of readings(text).entries()) {
+  const plain = plainText(text);
+  const all = plain === text ? readings(text) : [text, ...readings(plain)];
+  for (const [index, reading] of all.entries()) {
     const value = squeezed(reading.replace(DAY_OR_TIME, ' '));
     const looked = value.length >= LEAST_SQUEEZED;
     if (looked && !known.saidSqueezed.includes(value) && !own.has(fold(reading.trim()))) {
@@ -183,7 +186,7 @@ export function isGrounded(
   return leavesOf(args, '').every(({ path, text }) => {
     // A name is the tool's; one that is not is looked for in untrusted text all the same.
     if (path.endsWith('/')) return true;
-    const plain = text.replace(DAY_OR_TIME, ' ');
+    const plain = plainText(text).replace(DAY_OR_TIME, ' ');
     return wordsOf(plain).every(({ key }) => isCommon(key) || known.said.has(key) || own.has(key));
   });
 }

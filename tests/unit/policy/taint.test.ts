@@ -58,6 +58,12 @@ describe('words of others in an argument are found', () => {
     ).toHaveLength(1);
   });
 
+  test('with characters that nobody sees, on either side', () => {
+    const hidden = 'at\u200btack\u{E0041}er';
+    expect(tainted({ text: 'note: attacker' }, 'Read it', `go to ${hidden}`)).toHaveLength(1);
+    expect(tainted({ text: `note: ${hidden}, hello` }, 'Read it', EVIL)).toHaveLength(1);
+  });
+
   test('as a long number, however it is grouped', () => {
     expect(tainted({ account: 12341234 }, 'Pay the rent', 'Send it to 12341234')).toHaveLength(1);
     expect(tainted({ account: '12341234' }, 'Pay the rent', 'to 1234-1234')).toHaveLength(1);
