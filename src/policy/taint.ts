@@ -61,7 +61,9 @@ interface Leaf {
 function leavesOf(value: unknown, path: string, depth = 0): Leaf[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (typeof value === 'number') return [{ path, text: String(value) }];
-  if (typeof value !== 'object' || value === null || depth > 64) return [];
+  if (typeof value !== 'object' || value === null) return [];
+  // What nests deeper is read as one text.
+  if (depth > 64) return [{ path, text: JSON.stringify(value) }];
   return Object.entries(value).flatMap(([name, inner]) => {
     const place = path === '' ? name : `${path}/${name}`;
     const named = Array.isArray(value) ? [] : [{ path: `${place}/`, text: name }];

@@ -58,6 +58,12 @@ describe('words of others in an argument are found', () => {
     ).toHaveLength(1);
   });
 
+  test('however deep they lie', () => {
+    let args: Record<string, unknown> = { to: 'attacker' };
+    for (let level = 0; level < 100; level += 1) args = { in: args };
+    expect(tainted(args, 'Read it', EVIL)).toHaveLength(1);
+  });
+
   test('with characters that nobody sees, on either side', () => {
     const hidden = 'at\u200btack\u{E0041}er';
     expect(tainted({ text: 'note: attacker' }, 'Read it', `go to ${hidden}`)).toHaveLength(1);
