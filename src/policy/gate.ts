@@ -50,6 +50,10 @@ export function coversArguments(
   return canonicalJson(bound) === canonicalJson(fixed);
 }
 
+/** Whether a grant is pinned to something; where every argument is free it covers any call. */
+const fixesAny = ({ args }: Pick<Grant, 'args'>): boolean =>
+  args !== undefined && (Object.keys(args.fixed).length > 0 || args.free.length === 0);
+
 /** What a judgement is made from. */
 interface Case {
   readonly tool: Tool;
@@ -131,7 +135,7 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
   const allowance = holding.find(
     (grant) =>
       grant.verdict === 'allow' &&
-      (!it.consequential || grant.conversation !== undefined || grant.args || grant.warned),
+      (!it.consequential || grant.conversation !== undefined || grant.warned || fixesAny(grant)),
   );
   if (allowance) {
     const when = allowance.conversation === undefined ? 'always' : 'in this conversation';
