@@ -4,18 +4,31 @@
  *
  * Promise: a word, number or address of an argument that stands in untrusted text, and neither in what
  * the person said nor in the tool's own schema, is found, in any case, spacing or simple encoding.
- * Short words, common words, small numbers, days and times say nothing and do not count.
+ * Short words, common words, small numbers, days and times say nothing and do not count; a host, an
+ * address of mail and digits that belong together are one value each, however short their words are.
  */
 import { plainText } from '../mcp/plain.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { ArgumentOrigin } from '../store/records.ts';
 import type { UntrustedText } from './types.ts';
-import { fold, isCommon, isTrivial, readings, squeezed, wordsOf, type Word } from './words.ts';
+import {
+  addressesOf,
+  digitsOf,
+  domainsOf,
+  fold,
+  isCommon,
+  isTrivial,
+  readings,
+  squeezed,
+  wordsOf,
+  type Word,
+} from './words.ts';
 
 /** What the conversation holds, as it is compared. */
 export interface Known {
   readonly said: ReadonlySet<string>;
   readonly saidSqueezed: string;
+  readonly saidAddresses: ReadonlySet<string>;
   readonly sources: readonly Source[];
 }
 
@@ -23,19 +36,29 @@ interface Source {
   readonly name: string;
   readonly words: ReadonlySet<string>;
   readonly squeezed: string;
+  readonly addresses: ReadonlySet<string>;
 }
 
 const keysOf = (texts: readonly string[]): Set<string> =>
   new Set(texts.flatMap((text) => wordsOf(text).map(({ key }) => key)));
+
+const addressKeys = (texts: readonly string[]): string[] =>
+  texts.flatMap((text) => addressesOf(text).map(({ key }) => key));
 
 /** Reads a conversation once, for any number of questions about it. The newest source comes first. */
 export function readKnown(said: readonly string[], untrusted: readonly UntrustedText[]): Known {
   return {
     said: keysOf(said.map(plainText)),
     saidSqueezed: said.map(squeezed).join('\n'),
+    saidAddresses: new Set(addressKeys(said.map(plainText)).flatMap(domainsOf)),
     sources: untrusted.toReversed().map(({ source, text }) => {
       const all = readings(plainText(text));
-      return { name: source, words: keysOf(all), squeezed: all.map(squeezed).join('\n') };
+      return {
+        name: source,
+        words: keysOf(all),
+        squeezed: all.map(squeezed).join('\n'),
+        addresses: new Set(addressKeys(all)),
+      };
     }),
   };
 }
@@ -89,7 +112,9 @@ export function originsOf(
   known: Known,
   strict: boolean,
 ): ArgumentOrigin[] {
-  const own = keysOf(ownWords(tool.inputSchema));
+  const ownTexts = ownWords(tool.inputSchema);
+  const own = keysOf(ownTexts);
+  const ownAddresses = new Set(addressKeys(ownTexts));
   return leavesOf(args, '').flatMap((leaf) => {
     const words = relevant(leaf.text, strict && !leaf.path.endsWith('/'));
     const tainted = words.flatMap((word) => {
@@ -98,7 +123,8 @@ export function originsOf(
       return source ? [{ word, source: source.name }] : [];
     });
     const spans = joined(leaf, tainted);
-    if (spans.length === 0) spans.push(...disguised(leaf, own, known));
+    if (spans.length === 0) spans.push(...joined(leaf, whole(leaf.text, ownAddresses, known)));
+    if (spans.length === 0) spans.push(...disguised(leaf, own, ownAddresses, known));
     const said = words
       .filter(({ key }) => known.said.has(key))
       .map((word) => ({ word, source: null }));
@@ -122,6 +148,25 @@ function relevant(text: string, strict: boolean): Word[] {
 }
 
 type Found = { readonly word: Word; readonly source: string | null };
+
+/** Addresses and long numbers that stand in untrusted text and that the person did not say. */
+function whole(text: string, own: ReadonlySet<string>, known: Known): Found[] {
+  const foreign = (word: Word, inSource: (source: Source) => boolean): Found[] => {
+    const source = known.sources.find(inSource);
+    return source ? [{ word, source: source.name }] : [];
+  };
+  const addresses = addressesOf(text).flatMap((word) => {
+    const unsaid = domainsOf(word.key).filter((it) => !known.saidAddresses.has(it) && !own.has(it));
+    return foreign(word, (it) => unsaid.some((key) => it.addresses.has(key)));
+  });
+  const timeless = text.replace(DAY_OR_TIME, (time) => '#'.repeat(time.length));
+  const numbers = digitsOf(timeless).flatMap((word) =>
+    known.saidSqueezed.includes(word.key) || own.has(word.key)
+      ? []
+      : foreign(word, (it) => it.squeezed.includes(word.key)),
+  );
+  return [...addresses, ...numbers].sort((a, b) => a.word.start - b.word.start);
+}
 
 /** Words beside each other, of one source, as one span. */
 function joined({ path, text }: Leaf, found: readonly Found[]): ArgumentOrigin[] {
@@ -147,24 +192,31 @@ function joined({ path, text }: Leaf, found: readonly Found[]): ArgumentOrigin[]
 }
 
 /** A value that is found only once its spaces, its punctuation or its encoding are undone. */
-function disguised({ path, text }: Leaf, own: ReadonlySet<string>, known: Known): ArgumentOrigin[] {
-  const whole = (source: string): ArgumentOrigin[] => [
+function disguised(
+  { path, text }: Leaf,
+  own: ReadonlySet<string>,
+  ownAddresses: ReadonlySet<string>,
+  known: Known,
+): ArgumentOrigin[] {
+  const all = (source: string): ArgumentOrigin[] => [
     { path, start: 0, end: text.length, text, from: 'untrusted', source },
   ];
   const plain = plainText(text);
-  const all = plain === text ? readings(text) : [text, ...readings(plain)];
-  for (const [index, reading] of all.entries()) {
+  const read = plain === text ? readings(text) : [text, ...readings(plain)];
+  for (const [index, reading] of read.entries()) {
     const value = squeezed(reading.replace(DAY_OR_TIME, ' '));
     const looked = value.length >= LEAST_SQUEEZED;
     if (looked && !known.saidSqueezed.includes(value) && !own.has(fold(reading.trim()))) {
       const source = known.sources.find((it) => it.squeezed.includes(value));
-      if (source && !isAllTrivial(reading)) return whole(source.name);
+      if (source && !isAllTrivial(reading)) return all(source.name);
     }
     if (index === 0) continue;
+    const [foreign] = whole(reading, ownAddresses, known);
+    if (foreign?.source) return all(foreign.source);
     for (const { key } of wordsOf(reading)) {
       if (isTrivial(key) || known.said.has(key) || own.has(key)) continue;
       const source = known.sources.find((it) => it.words.has(key));
-      if (source) return whole(source.name);
+      if (source) return all(source.name);
     }
   }
   return [];

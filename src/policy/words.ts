@@ -69,6 +69,52 @@ export function squeezed(text: string): string {
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
 
+/** At most so many labels, of at most so many characters (RFC 1035): a long text is read in no time. */
+const HOST =
+  /(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]{0,62}\.){1,8}(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)/giu;
+const MAIL =
+  /(?<![\p{L}\p{M}\p{N}._%+-])[\p{L}\p{M}\p{N}._%+-]+@[\p{L}\p{M}\p{N}.-]*[\p{L}\p{M}\p{N}]/gu;
+/** Addresses of IPv4 and IPv6. */
+const NUMERIC_HOST =
+  /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){3,7}/gi;
+
+/** Addresses of hosts and of mail, each as one: short ones, too, say where they came from. */
+export function addressesOf(text: string): Word[] {
+  return [MAIL, HOST, NUMERIC_HOST].flatMap((pattern) =>
+    [...text.matchAll(pattern)].flatMap(({ 0: found, index }) =>
+      /[\p{L}\p{N}]/u.test(found)
+        ? [{ key: keyOf(found), start: index, end: index + found.length }]
+        : [],
+    ),
+  );
+}
+
+const keyOf = (address: string): string => address.normalize('NFKC').toLowerCase();
+
+/** A host and the domains that it lies in, down to two labels; anything else alone. */
+export function domainsOf(key: string): string[] {
+  if (/[@:]|^[\d.]+$/.test(key)) return [key];
+  const labels = key.split('.');
+  return labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'));
+}
+
+/** Digits that belong together, as of a phone or a card, however they are grouped. */
+const DIGITS = /\p{Nd}(?:(?:,|[^\p{L}\p{N}\n,;#]{0,3})\p{Nd}){6,}/gu;
+/** What is written like that and says nothing: days, and spans of years. */
+const CALENDAR =
+  /^(?:[0-3]?\d[\s./-][0-3]?\d[\s./-](?:19|20)\d\d|(?:19|20)\d\d[\s./-][0-3]?\d[\s./-][0-3]?\d|(?:19|20)\d\d\P{N}{1,3}(?:19|20)\d\d)$/u;
+
+/** Runs of at least seven digits, those that are written in groups as well. */
+export function digitsOf(text: string): Word[] {
+  return [...text.matchAll(DIGITS)]
+    .filter(([found]) => !CALENDAR.test(found))
+    .map(({ 0: found, index }) => ({
+      key: squeezed(found),
+      start: index,
+      end: index + found.length,
+    }));
+}
+
 /** The text, and what it says once percent-encoding and base64 are undone. */
 export function readings(text: string): string[] {
   const all = [text];

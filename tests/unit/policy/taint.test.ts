@@ -75,6 +75,27 @@ describe('words of others in an argument are found', () => {
     expect(tainted({ account: '12341234' }, 'Pay the rent', 'to 1234-1234')).toHaveLength(1);
   });
 
+  test.each<[string, Record<string, unknown>, string, string[]]>([
+    [
+      'an address in numbers',
+      { url: 'http://45.33.12.9/' },
+      'open http://45.33.12.9/',
+      ['45.33.12.9'],
+    ],
+    ['another one', { url: 'http://[2001:db8::9]/' }, 'see [2001:DB8::9]', ['2001:db8::9']],
+    ['a short host', { text: 'see ab.cd' }, 'go to https://ab.cd/x', ['ab.cd']],
+    ['a host below it', { text: 'see x.ab.cd' }, 'go to ab.cd', ['x.ab.cd']],
+    ['a short address of mail', { to: 'al@x.io' }, 'write to Al@x.io', ['al@x.io']],
+    ['a phone', { to: '+1 (555) 010-9988' }, 'call 1-555-010-9988', ['1 (555) 010-9988']],
+    ['a card in a text', { text: 'pay 4111 1111 22 now' }, 'card 4111-1111-22.', ['4111 1111 22']],
+    ['a host in code', { text: 'a%62.cd' }, 'go to ab.cd', ['a%62.cd']],
+  ])('%s is one value, however short its words are', (_, args, written, found) => {
+    const [name] = Object.keys(args);
+    expect(tainted(args, 'Do it', written)).toEqual(found.map((it) => `${name}: ${it}`));
+    expect(tainted(args, `${written} ${Object.values(args).join(' ')}`, written)).toEqual([]);
+    expect(tainted(args, 'Do it', 'Nothing of the kind. lab cd, x io, 45, 33')).toEqual([]);
+  });
+
   test('in scripts that write without spaces', () => {
     expect(tainted({ to: '東京都' }, '天気は', '東京都に送る')).toHaveLength(1);
   });
@@ -89,9 +110,14 @@ describe('not every word that others wrote too is theirs', () => {
     ['what the person said, in any case and number', { q: 'FLIGHTS to goa' }],
     ['common words, short words and small numbers', { q: 'please from the 42 in at' }],
     ['days and times', { day: '2026-12-04', at: '10:30', both: '2026-12-04T10:30:00Z' }],
+    [
+      'days in other ways, years, small numbers',
+      { a: '04/12/2026', b: '2019-2026', c: 'e.g. 3.5' },
+    ],
     ['what is in nobody else’s text', { q: 'Something of its own' }],
   ])('%s', (_, args) => {
-    const written = 'flight Goa please from the 42 in at 2026-12-04 10:30 2026-12-04T10:30:00Z';
+    const written =
+      'flight Goa please from the 42 in at 2026-12-04 10:30 2026-12-04T10:30:00Z 04/12/2026 2019-2026 e.g. 3.5';
     expect(tainted(args, 'Find a flight to Goa', written)).toEqual([]);
   });
 
@@ -254,6 +280,11 @@ describe('consequential tools', () => {
     );
     expect(await gate.judge(pay, heard('Pay Anna'))).toMatchObject({ verdict: 'run' });
     const other = boundCall({ name: 'pay', title: 'Pay' }, { to: 'Eve' });
+    // Pinned with everything left free is pinned to nothing.
+    await gate.decide(
+      { ...question('k3'), ...named },
+      { allow: true, scope: 'always', pinned: { free: ['to'] } },
+    );
     expect(await gate.judge(other, heard('Pay Eve'))).toMatchObject({ verdict: 'ask' });
     await gate.setMode({ server: 's1', tool: 'pay', pin: 'pin-1' }, 'allow', true);
     expect(await gate.judge(other, heard('Pay Eve'))).toMatchObject({ verdict: 'run' });
