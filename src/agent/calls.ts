@@ -84,7 +84,9 @@ async function settleOne(run: Run, index: number): Promise<boolean> {
     // Found running at a restart: it was sent by a turn that died before the answer was stored.
     const sent = tool && { callId: part.callId, tool, args: part.args, days: part.days };
     if (sent && part.task !== undefined) return execute(run, index, sent, part.task);
-    if (sent && (sent.tool.readOnly || sent.tool.idempotent)) return execute(run, index, sent);
+    // One that only reads is sent again, if it may still run unasked; a write never is.
+    if (sent?.tool.readOnly && (await run.ports.gate.judge(sent, contextOf(run))).verdict === 'run')
+      return execute(run, index, sent);
     await journal.replace(index, {
       ...part,
       state: 'done',

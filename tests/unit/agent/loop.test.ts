@@ -475,6 +475,32 @@ describe('a call that its server makes a task of', () => {
       expect(calls(journal.parts())[0]?.outcome?.kind).toBe(outcome);
     }
   });
+
+  test('found under way after a restart is sent again only where it just reads and may still run unasked', async () => {
+    for (const [hand, verdict, ran, outcome] of [
+      [{ readOnly: true }, 'run', ['pay'], 'result'],
+      [{ readOnly: true }, 'refuse', [], 'unknown'],
+      [{ readOnly: true }, 'ask', [], 'unknown'],
+      [{ readOnly: false }, 'run', [], 'unknown'],
+    ] as const) {
+      const toolbox = toolboxOf({ pay: { ...hand, run: async () => textResult('paid') } });
+      const find = toolbox.find.bind(toolbox);
+      toolbox.find = async (...about) => {
+        const tool = await find(...about);
+        return tool && { ...tool, idempotent: true };
+      };
+      const journal = memoryJournal(told(sent(undefined)));
+      const brain = scriptedBrain([{ text: 'Done.' }]);
+      const gate = gateOf(() => verdict);
+      await runTurn(
+        inputOf(),
+        portsOf({ router: routerOf(brain), toolbox, journal, gate }),
+        live(),
+      );
+      expect(toolbox.ran).toEqual(ran);
+      expect(calls(journal.parts())[0]?.outcome?.kind).toBe(outcome);
+    }
+  });
 });
 
 describe('the progress of calls', () => {
