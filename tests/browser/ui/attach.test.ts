@@ -112,6 +112,7 @@ test('a slash offers the prompts, the keys choose one, its form is completed and
 test('a prompt of a server that cannot be reached says so; a lone slash goes as it is', async () => {
   const getPrompt = vi
     .fn<App['host']['getPrompt']>()
+    .mockRejectedValueOnce(new Error('broken'))
     .mockResolvedValueOnce(offline)
     .mockResolvedValueOnce({
       ok: true,
@@ -123,6 +124,8 @@ test('a prompt of a server that cannot be reached says so; a lone slash goes as 
   await expect.element(page.getByRole('option', { name: /plan/ })).toBeVisible();
   await userEvent.keyboard('{Enter}');
   const sheet = page.getByRole('dialog', { name: 'plan' });
+  await expect.element(sheet.getByRole('alert')).toHaveTextContent('Something in Deft failed.');
+  await button('Try again').click();
   await expect.element(sheet.getByRole('alert')).toHaveTextContent('Notes cannot be reached');
   await button('Try again').click();
   await expect.element(box()).toHaveValue('Plan my day.');
@@ -141,6 +144,7 @@ test('a resource is searched, read and attached; changed at its server it is rea
   const stop = vi.fn();
   const readResource = vi
     .fn<App['host']['readResource']>(async (_id, uri) => ({ ok: true, value: [{ uri, text }] }))
+    .mockRejectedValueOnce(new Error('broken'))
     .mockResolvedValueOnce(offline);
   const { session } = await open({
     readResource,
@@ -155,6 +159,8 @@ test('a resource is searched, read and attached; changed at its server it is rea
   expect(await faults()).toEqual([]);
   await page.getByLabelText('Search').fill('first');
   await expect.element(sheet.getByRole('listitem')).toHaveLength(1);
+  await sheet.getByRole('button', { name: /First note/ }).click();
+  await expect.element(sheet.getByRole('alert')).toHaveTextContent('Something in Deft failed.');
   await sheet.getByRole('button', { name: /First note/ }).click();
   await expect.element(sheet.getByRole('alert')).toHaveTextContent('Go online and try again.');
   await sheet.getByRole('button', { name: /First note/ }).click();

@@ -84,6 +84,43 @@ test('the list says of each server how it is, and offers to sign in again where 
   expect(vi.mocked(asked.refresh).mock.calls).toEqual([['a'], ['c']]);
 });
 
+test('a sign-in from the list can be given up, and that is no error', async () => {
+  const signIn = vi.fn<App['host']['signIn']>(
+    (_id, signal) =>
+      new Promise((resolve) => {
+        const error = { code: 'auth', message: 'It was given up.', advice: 'Try again.' } as const;
+        signal.addEventListener('abort', () => resolve({ ok: false, error }));
+      }),
+  );
+  const expired = serverView({ record: { id: 'a', name: 'Calendar' }, auth: 'expired' });
+  await open([expired, serverView({ record: { id: 'b' } })], { signIn });
+  await button('Reconnect Calendar').click();
+  await button('Cancel').click();
+  await expect.element(button('Cancel')).not.toBeInTheDocument();
+  await expect.element(page.getByText('It was given up.')).not.toBeInTheDocument();
+  await expect.element(button('Reconnect Calendar')).toBeEnabled();
+});
+
+test('a refusal stands until the list has been renewed after it', async () => {
+  const error = { code: 'auth', message: 'It refused.', advice: 'Try again.' } as const;
+  const view = serverView({ tools: [tool('x')] });
+  const views = [view];
+  const listeners = new Set<() => void>();
+  await open(views, {
+    refresh: async () => ({ ok: false, error }),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    list: async () => [...views],
+  });
+  await button('Refresh').click();
+  await expect.element(page.getByText('It refused.')).toBeVisible();
+  views[0] = { ...view, listedAt: Date.now() + 1 };
+  for (const changed of listeners) changed();
+  await expect.element(page.getByText('It refused.')).not.toBeInTheDocument();
+});
+
 test('new tools are marked and off, missing ones are shown, and both are seen with one tap', async () => {
   const { asked } = await open([
     serverView({
