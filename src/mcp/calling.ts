@@ -160,7 +160,7 @@ async function toEnd(
       return { kind: 'refused', code: ProtocolErrorCode.InternalError, message: cause.message };
     const found = await calling.explain(cause, limits.call);
     // A task lives on without the session that it was made in.
-    if (found.sessionGone && taskId === null) return { kind: 'session-gone' };
+    if (found.sessionGone && taskId === null && found.ran === 'no') return { kind: 'session-gone' };
     const ran = found.ran === 'maybe' || taskId !== null;
     if (!ran) return { kind: 'not-run', error: found.error };
     return {

@@ -139,7 +139,9 @@ function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Expl
   const text = String(cause.data.text ?? '');
   const sessionText = /session|not initiali[sz]ed/i.test(text);
   if (status === 404 || (status === 400 && sessionText)) {
-    if (about.session) return { error: notMcp(peer, detail), ran: 'no', sessionGone: true };
+    // A 400 is also how a server refuses what it had begun; only 404 is told of sessions (2025-11-25).
+    const ran = status === 404 ? 'no' : 'maybe';
+    if (about.session) return { error: notMcp(peer, detail), ran, sessionGone: true };
     if (sessionText && isInPage() && exchange?.type === 'cors')
       return { error: cors(peer, 'exposed'), ran: 'no' };
   }

@@ -198,14 +198,32 @@ describe('a call that certainly did not run', () => {
 });
 
 describe('a session that the server forgot', () => {
-  it.each([404, 400] as const)('(%i) is begun again, and the call runs once', async (answer) => {
-    const { host, id, server } = await legacy({ unknownSession: answer });
+  it('is begun again, and the call runs once', async () => {
+    const { host, id, server } = await legacy({ unknownSession: 404 });
     await host.callTool(toolOf(id, 'add_note'), { text: 'one' }, never());
     server.forgetSessions();
     const outcome = await host.callTool(toolOf(id, 'add_note'), { text: 'two' }, never());
     expect(outcome).toMatchObject({ kind: 'result' });
     expect(server.notes()).toEqual(['one', 'two']);
     expect(server.counts().initialize).toBe(2);
+  });
+
+  it('and that says so with 400 gets no write twice: a safe call is sent again, a write is unknown', async () => {
+    const { host, id, server } = await legacy({ unknownSession: 400 });
+    const echo = toolOf(id, 'echo', { readOnly: true });
+    server.forgetSessions();
+    expect(await host.callTool(echo, { text: 'a' }, never())).toMatchObject({ kind: 'result' });
+    server.forgetSessions();
+    const calls = server.counts()['tools/call'];
+    const write = () => host.callTool(toolOf(id, 'add_note'), { text: 'b' }, never());
+    expect(await write()).toMatchObject({
+      kind: 'unknown',
+      message: expect.stringContaining('broke before its answer came'),
+    });
+    expect(server.counts()['tools/call']).toBe((calls ?? 0) + 1);
+    // The next one has a session again.
+    expect(await write()).toMatchObject({ kind: 'result' });
+    expect(server.notes()).toEqual(['b']);
   });
 
   it('is begun again once for calls at the same time, and none cuts the other off', async () => {
