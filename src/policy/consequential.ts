@@ -17,13 +17,20 @@ const VERBS = new Set(
 );
 /** Verbs that are as often the things that a tool lists. */
 const ALSO_NOUNS = new Set(
-  'order email mail sms text message post share close book call run'.split(' '),
+  (
+    'order email mail sms text message post share close book call run payment invoice transaction ' +
+    'deletion removal withdrawal subscription submission'
+  ).split(' '),
 );
 const READING = new Set(
   'get list search find read view fetch show check look count browse query summarize summarise'.split(
     ' ',
   ),
 );
+
+/** Words of four letters keep their s when they are folded: `pays`. */
+const isIn = (words: ReadonlySet<string>, word: string): boolean =>
+  words.has(word) || (/^[a-z]{3}s$/.test(word) && words.has(word.slice(0, -1)));
 
 /** The first word of a sentence, and what follows "to", "can", "will" and "then". */
 const SPOKEN = /(?:^|[.;:!\n]\s*|\b(?:to|can|will|then)\s+)(\p{L}+?)s?\b/giu;
@@ -34,8 +41,8 @@ export function isConsequential(
   if (tool.readOnly) return false;
   if (tool.annotations.destructiveHint === true) return true;
   const named = nameWords(`${tool.name} ${tool.title}`);
-  if (named.some((word) => VERBS.has(word))) return true;
+  if (named.some((word) => isIn(VERBS, word))) return true;
   if (named.some((word) => READING.has(word))) return false;
   const spoken = [...tool.description.matchAll(SPOKEN)].map(([, verb = '']) => verb.toLowerCase());
-  return [...named, ...spoken].some((word) => VERBS.has(word) || ALSO_NOUNS.has(word));
+  return [...named, ...spoken].some((word) => isIn(VERBS, word) || isIn(ALSO_NOUNS, word));
 }

@@ -246,6 +246,17 @@ describe('consequential tools', () => {
     'publish_page',
     'buy',
     'post_message',
+    'create_payment',
+    'new_invoice',
+    'start_transaction',
+    'money_transfers',
+    'deletion_job',
+    'removal',
+    'make_withdrawal',
+    'new_subscription',
+    'submissions',
+    'place_order',
+    'tool_that_pays',
   ])('%s is one', (name) => {
     expect(isConsequential(tool({ name, title: name }))).toBe(true);
   });
@@ -253,6 +264,8 @@ describe('consequential tools', () => {
   test.each([
     'search_flights',
     'get_orders',
+    'list_payments',
+    'get_invoice',
     'list_messages',
     'GmailSearchEmails',
     'save_trip',
