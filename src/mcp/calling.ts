@@ -4,7 +4,7 @@
  * kept, and said.
  */
 import { LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
-import { redact } from '../store/redact.ts';
+import { redact, strikeKnown } from '../store/redact.ts';
 import type { Clock } from './clock.ts';
 import type { CallEars, CallEnd, CallTarget, Era, Limits, Patience } from './connection-types.ts';
 import { converse, pause, TooManyQuestions, type Talk } from './converse.ts';
@@ -147,7 +147,7 @@ async function toEnd(
     const result = await work(clock, (id) => {
       taskId = id;
     });
-    return answerOf(result, tool.outputSchema);
+    return struckFrom(answerOf(result, tool.outputSchema), secrets);
   } catch (cause) {
     if (signal.aborted || clock.late()) {
       if (taskId !== null && signal.aborted) await cancelTask(talk, taskId);
@@ -175,6 +175,31 @@ async function toEnd(
 
 function isRefusal(cause: unknown): cause is ProtocolError {
   return ProtocolError.isInstance(cause) && cause.message !== LOST;
+}
+
+/**
+ * What in an answer may be struck: a key, and no word of an address's query, which the answer may be
+ * all about. A digit among letters or length tells.
+ */
+const isKey = (secret: string): boolean =>
+  secret.length >= 20 || (secret.length >= 8 && /\d/.test(secret) && /\p{L}/u.test(secret));
+
+/** An answer in which the server says its own key is stored and read without it. */
+function struckFrom(end: CallEnd, secrets: readonly string[]): CallEnd {
+  const keys = secrets.filter(isKey);
+  return keys.length === 0 ? end : (struckIn(end, keys) as CallEnd);
+}
+
+function struckIn(value: unknown, keys: readonly string[]): unknown {
+  if (typeof value === 'string') return strikeKnown(value, keys);
+  if (Array.isArray(value)) return value.map((item) => struckIn(item, keys));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      strikeKnown(name, keys),
+      struckIn(member, keys),
+    ]),
+  );
 }
 
 function answerOf(

@@ -26,16 +26,17 @@ function cut(text: string): string {
 }
 
 /** A value as it is kept: texts cut and without what looks like a secret. */
-function kept(value: unknown, levels = DEEPEST): unknown {
-  if (typeof value === 'string') return cut(value);
+function kept(value: unknown, levels = DEEPEST, name = ''): unknown {
+  if (typeof value === 'string') return name === '' ? cut(value) : struckUnder(name, value);
+  if (typeof value === 'number' && name !== '') {
+    const struck = struckUnder(name, String(value));
+    return struck === String(value) ? value : struck;
+  }
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return '…';
-  if (Array.isArray(value)) return value.map((item) => kept(item, levels - 1));
+  if (Array.isArray(value)) return value.map((item) => kept(item, levels - 1, name));
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      typeof member === 'string' ? struckUnder(name, member) : kept(member, levels - 1),
-    ]),
+    Object.entries(value).map(([name, member]) => [name, kept(member, levels - 1, name)]),
   );
 }
 

@@ -50,13 +50,19 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The text without the `known` secrets and without what looks like one. */
-export function redact(text: string, known: readonly string[] = []): string {
+/** The text without the `known` secrets; whatever else is in it stays. */
+export function strikeKnown(text: string, known: readonly string[]): string {
   const forms = [...new Set(known.filter((it) => it.length >= MIN_LENGTH).flatMap(formsOf))];
   // The longest first: a secret may hold another one.
   forms.sort((a, b) => b.length - a.length);
   let struck = text;
   for (const form of forms) struck = struck.replaceAll(form, STRUCK);
+  return struck;
+}
+
+/** The text without the `known` secrets and without what looks like one. */
+export function redact(text: string, known: readonly string[] = []): string {
+  let struck = strikeKnown(text, known);
   for (const [pattern, replacement] of PATTERNS) struck = struck.replace(pattern, replacement);
   return struck;
 }

@@ -51,6 +51,22 @@ describe('a call that went well', () => {
   });
 });
 
+describe('a call whose answer repeats the server’s own key', () => {
+  it('ends without the key and with all other words', async () => {
+    const server = await started(startLegacy());
+    const { host } = await newHost();
+    const key = 'own-key-12345';
+    const added = await host.add({ url: `${server.url}?team=marketing`, key });
+    if (!added.ok) throw new Error(added.error.message);
+    const echo = toolOf(added.server.id, 'echo', { readOnly: true });
+    const text = `token: abcdefgh, ${key}, marketing`;
+    expect(await host.callTool(echo, { text }, never())).toMatchObject({
+      kind: 'result',
+      content: [{ type: 'text', text: 'token: abcdefgh, [secret], marketing' }],
+    });
+  });
+});
+
 describe('a call that the server refuses', () => {
   it('because the tool failed is a tool error', async () => {
     const travel = await started(startTravel());

@@ -122,6 +122,9 @@ describe('the action log', () => {
         args: {
           note: `use ${secret}`,
           password: 'hunter22',
+          secret: 87_654_321,
+          api_key: ['hunter33', [4_455_667_788]],
+          count: 12_345,
           nested: [{ text: 'x'.repeat(9_000) }],
         },
         words: `Bearer ${secret}`,
@@ -130,6 +133,8 @@ describe('the action log', () => {
     const text = await (await store.actions.export()).text();
     expect(text).not.toContain(secret);
     expect(text).not.toContain('hunter22');
+    for (const hidden of ['87654321', 'hunter33', '4455667788']) expect(text).not.toContain(hidden);
+    expect(text).toContain('"count":12345');
     expect(text).toContain('… (7000 more characters)');
     expect(text.length).toBeLessThan(4_000);
   });
