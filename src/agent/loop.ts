@@ -132,11 +132,14 @@ async function pause(run: Run, notice: Omit<NoticePart, 'kind' | 'step'>): Promi
 async function chooseBrain(run: Run): Promise<Route> {
   run.ports.onActivity({ kind: 'routing' });
   const words = run.input.request.length;
+  // The person sent the turn to the cloud before a private result came in: that yes was for less.
+  const { place } = run.input;
+  const forced = place === 'cloud' && run.private && !run.input.private ? undefined : place;
   return run.ports.router.choose({
     mode: run.input.mode,
     private: run.private,
     promptTokens: Math.ceil(words / 3),
-    ...(run.input.place ? { forced: run.input.place } : {}),
+    ...(forced ? { forced } : {}),
     ...(run.after ? { after: run.after } : {}),
   });
 }

@@ -169,6 +169,24 @@ describe('a turn', () => {
   });
 });
 
+test('a turn sent to the cloud stays there only until a private result comes in', async () => {
+  const asked = async (place: 'phone' | 'cloud', isPrivate: boolean, result: boolean) => {
+    const brain = scriptedBrain([{ calls: [{ name: 'look', args: {} }] }, { text: 'Done.' }]);
+    const toolbox = toolboxOf({
+      look: { readOnly: true, private: result, run: async () => textResult('secret') },
+    });
+    const router = routerOf(brain);
+    const input = inputOf({ place, private: isPrivate });
+    await runTurn(input, portsOf({ router, toolbox }), live());
+    return router.asked.map(({ forced }) => forced);
+  };
+  expect(await asked('cloud', false, true)).toEqual(['cloud', undefined]);
+  expect(await asked('cloud', false, false)).toEqual(['cloud', 'cloud']);
+  expect(await asked('phone', false, true)).toEqual(['phone', 'phone']);
+  // Here the person knew, when they sent it.
+  expect(await asked('cloud', true, true)).toEqual(['cloud', 'cloud']);
+});
+
 test('a private conversation goes on: its calls are settled, too', async () => {
   const brain = scriptedBrain([{ calls: [{ name: 'look', args: {} }] }, { text: 'Seen.' }]);
   const toolbox = toolboxOf({ look: { readOnly: true, run: async () => textResult('x') } });
