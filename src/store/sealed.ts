@@ -4,6 +4,7 @@
  * Promises: without the passphrase nothing of what is inside can be read or changed unseen; what is
  * said in the first line is bound to the rest; each file has its own salt and nonce.
  */
+import { toHex } from './canonical.ts';
 
 export const SEALED_FORMAT = 'deft-sealed';
 const VERSION = 1;
@@ -26,9 +27,6 @@ interface Head {
 }
 
 const utf8 = new TextEncoder();
-
-const toHex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 function fromHex(text: unknown, length: number): Uint8Array<ArrayBuffer> | null {
   if (typeof text !== 'string' || !/^[0-9a-f]*$/.test(text) || text.length !== 2 * length)

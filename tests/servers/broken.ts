@@ -3,7 +3,7 @@
  * only reads and one that writes, so that the fault is the only thing wrong.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { countingServer } from './counting.ts';
 import { serveMcp, type Incoming, type Served } from './mcp-http.ts';
 
 /** When a fault sets in. */
@@ -47,20 +47,7 @@ export async function startBroken(options: BrokenOptions): Promise<Broken> {
   const ran = { read: 0, write: 0 };
   let hits = 0;
 
-  function build(): McpServer {
-    const server = new McpServer({ name: 'broken', version: '1.0.0' });
-    const inputSchema = fromJsonSchema({ type: 'object', properties: {} });
-    const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
-    server.registerTool('read', { inputSchema, annotations: { readOnlyHint: true } }, async () => {
-      ran.read += 1;
-      return text('read');
-    });
-    server.registerTool('write', { inputSchema }, async () => {
-      ran.write += 1;
-      return text('written');
-    });
-    return server;
-  }
+  const build = () => countingServer('broken', ran);
 
   function applies(message: Incoming | null): boolean {
     if (phase === 'call') return message?.method === 'tools/call';

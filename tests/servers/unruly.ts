@@ -12,7 +12,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
-import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { countingServer } from './counting.ts';
 import {
   closeServer,
   listen,
@@ -225,20 +226,7 @@ export interface Unruly {
 export async function startUnruly(port = 0): Promise<Unruly> {
   const ran = { read: 0, write: 0 };
 
-  function build(): McpServer {
-    const server = new McpServer({ name: 'unruly', version: '1.0.0' });
-    const inputSchema = fromJsonSchema({ type: 'object', properties: {} });
-    const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
-    server.registerTool('read', { inputSchema, annotations: { readOnlyHint: true } }, async () => {
-      ran.read += 1;
-      return text('read');
-    });
-    server.registerTool('write', { inputSchema }, async () => {
-      ran.write += 1;
-      return text('written');
-    });
-    return server;
-  }
+  const build = () => countingServer('unruly', ran);
 
   const handler = createMcpHandler(build, { legacy: 'stateless' });
   const http = createServer((request, response) => {

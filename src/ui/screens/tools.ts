@@ -5,6 +5,7 @@
 import type { JsonSchema } from '../../brain/brain.ts';
 import type { ServerTool, ServerView } from '../../mcp/types.ts';
 import type { ToolDefinition, ToolRule } from '../../store/records.ts';
+import { isRecord } from '../conversation/values.ts';
 
 export interface Parameter {
   readonly name: string;
@@ -12,9 +13,6 @@ export interface Parameter {
   readonly description: string;
   readonly required: boolean;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const MOST_CHOICES = 6;
 
@@ -26,7 +24,7 @@ function typeInWords(schema: Record<string, unknown>): string {
   }
   const type = Array.isArray(schema.type) ? schema.type.join(' or ') : schema.type;
   if (type === 'array') {
-    const inside = isObject(schema.items) ? typeInWords(schema.items) : 'anything';
+    const inside = isRecord(schema.items) ? typeInWords(schema.items) : 'anything';
     return `list of ${inside}`;
   }
   const format = typeof schema.format === 'string' ? ` (${schema.format})` : '';
@@ -34,10 +32,10 @@ function typeInWords(schema: Record<string, unknown>): string {
 }
 
 export function parametersOf(schema: JsonSchema): Parameter[] {
-  if (!isObject(schema.properties)) return [];
+  if (!isRecord(schema.properties)) return [];
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(schema.properties).map(([name, value]) => {
-    const property = isObject(value) ? value : {};
+    const property = isRecord(value) ? value : {};
     return {
       name,
       type: typeInWords(property),

@@ -47,7 +47,7 @@ const DATA = path.resolve('tests/evals/data/bfcl');
 /** The leaderboard's type names that are not JSON Schema's. */
 const TYPES: Readonly<Record<string, string>> = { dict: 'object', float: 'number', tuple: 'array' };
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A parameter list of the leaderboard as JSON Schema. */

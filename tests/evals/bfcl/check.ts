@@ -2,15 +2,12 @@
  * Judges calls as the Berkeley Function Calling Leaderboard does (its AST check): the right tools, each
  * required argument there, each argument one of the accepted values, none that was not asked for.
  */
-import type { Accepted, Case } from './cases.ts';
+import { isRecord, type Accepted, type Case } from './cases.ts';
 
 export interface MadeCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>> | null;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Strings are compared without case, spaces and the marks `,./-_*^`. */
 const plain = (text: string): string => text.replaceAll(/[ ,./\-_*^]/g, '').toLowerCase();
