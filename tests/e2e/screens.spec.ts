@@ -1,6 +1,5 @@
 /** The screens that are not a conversation, on the built app with real servers behind them. */
 import { readFile } from 'node:fs/promises';
-import type { Page } from '@playwright/test';
 import { startBroken } from '../servers/broken.ts';
 import { startEverything } from '../servers/everything.ts';
 import { startProxy } from '../servers/proxy.ts';
@@ -11,6 +10,7 @@ import {
   expect,
   messages,
   newConversation,
+  saveAll,
   say,
   test,
   turnEnded,
@@ -280,19 +280,6 @@ test('conversations are found, renamed, pinned and deleted', async ({ stack: { p
   await page.reload();
   await expect(links).toHaveCount(1);
 });
-
-/** Saves everything to a file, locked with a passphrase; gives its path. */
-async function saveAll(page: Page, passphrase: string): Promise<string> {
-  await page.getByRole('button', { name: 'Save everything to a file' }).click();
-  const sheet = page.getByRole('dialog', { name: 'Save everything to a file' });
-  await sheet.getByLabel('Passphrase', { exact: true }).fill(passphrase);
-  await sheet.getByLabel('Passphrase, once more').fill(passphrase);
-  const saving = page.waitForEvent('download');
-  await sheet.getByRole('button', { name: 'Save', exact: true }).click();
-  const file = await (await saving).path();
-  await expect(sheet).toBeHidden();
-  return file;
-}
 
 /** A backup as JSON, as earlier versions wrote it, with one reminder. */
 const backup = (reminder: object): Buffer =>

@@ -31,6 +31,8 @@ export interface Stack {
   readonly cloud: CloudServer;
   readonly context: BrowserContext;
   readonly page: Page;
+  /** Folder of the browser's own files. */
+  readonly profile: string;
   /** Errors that reached the page's console or its window. */
   readonly faults: string[];
 }
@@ -85,6 +87,7 @@ export async function startStack(
     cloud,
     context,
     page,
+    profile,
     faults,
     async close() {
       await context.close();
@@ -227,4 +230,17 @@ export async function allow(page: Page, timeout = 15_000): Promise<void> {
 /** Resolves when no turn runs. */
 export async function turnEnded(page: Page, timeout = 30_000): Promise<void> {
   await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden({ timeout });
+}
+
+/** On the settings' screen: saves everything to a file, locked with a passphrase; gives its path. */
+export async function saveAll(page: Page, passphrase: string): Promise<string> {
+  await page.getByRole('button', { name: 'Save everything to a file' }).click();
+  const sheet = page.getByRole('dialog', { name: 'Save everything to a file' });
+  await sheet.getByLabel('Passphrase', { exact: true }).fill(passphrase);
+  await sheet.getByLabel('Passphrase, once more').fill(passphrase);
+  const saving = page.waitForEvent('download');
+  await sheet.getByRole('button', { name: 'Save', exact: true }).click();
+  const file = await (await saving).path();
+  await expect(sheet).toBeHidden();
+  return file;
 }
