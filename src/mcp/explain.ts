@@ -147,7 +147,8 @@ function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Expl
   }
   if (status === 0) return { error: redirects(peer), ran: 'no' };
   const known = ofStatus(peer, status, exchange ?? {});
-  if (known) return { error: known, ran: status >= 500 && status !== 503 ? 'maybe' : 'no' };
+  // Of any fault of its own: what stands in front of a server says 503 also when it gave up waiting.
+  if (known) return { error: known, ran: status >= 500 ? 'maybe' : 'no' };
   if (/unsupported protocol version/i.test(text))
     return { error: wrongEra(peer, detail), ran: 'no' };
   const html = exchange?.contentType.includes('html');

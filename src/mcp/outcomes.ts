@@ -56,7 +56,7 @@ export function outcomeOf(end: CallEnd, serverName: string, safe: boolean): Outc
     case 'lost':
       if (safe) return failed(end.error);
       return unknown(
-        isPassing(end.error) || end.sessionGone
+        end.error.code === 'unreachable' || end.sessionGone
           ? `the connection to ${serverName} broke before its answer came.`
           : end.error.message,
       );

@@ -33,7 +33,11 @@ async function legacy(options: LegacyOptions = {}, hostOptions: Partial<HostOpti
 const DROP: Fault = { kind: 'drop' };
 const EMPTY: Fault = { kind: 'empty-stream' };
 const HANG: Fault = { kind: 'hang' };
-const status = (code: number): Fault => ({ kind: 'status', status: code });
+const status = (code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault => ({
+  kind: 'status',
+  status: code,
+  ...more,
+});
 
 describe('a call that went well', () => {
   it('ends with its content and its structured content', async () => {
@@ -98,7 +102,10 @@ describe('a call whose answer is lost', () => {
     ['the connection breaks', DROP],
     ['the stream ends without it', EMPTY],
     ['the gateway fails', status(502)],
+    ['the gateway gave up waiting', status(504)],
     ['the server fails', status(500)],
+    ['the service is down', status(503)],
+    ['the service says when to come back', status(503, { headers: { 'retry-after': '1' } })],
   ])('because %s: a write is unknown and never sent again', async (_, fault) => {
     const { write, server } = await broken({ fault });
     const outcome = await write();
@@ -107,6 +114,8 @@ describe('a call whose answer is lost', () => {
       message: expect.stringMatching(/^Outcome unknown: /),
       advice: expect.stringMatching(/may have taken effect/i),
     });
+    if (fault.kind === 'status')
+      expect(outcome).toMatchObject({ message: expect.stringContaining('has a fault of its own') });
     expect(server.counts()['tools/call']).toBe(1);
   });
 
@@ -114,6 +123,7 @@ describe('a call whose answer is lost', () => {
     ['the connection breaks', DROP],
     ['the stream ends without it', EMPTY],
     ['the gateway fails', status(502)],
+    ['the service says when to come back', status(503, { headers: { 'retry-after': '1' } })],
   ])('because %s: a read is sent again, and answers', async (_, fault) => {
     const { read, server } = await broken({ fault, times: 2 });
     expect(await read()).toMatchObject({ kind: 'result' });
@@ -157,7 +167,6 @@ describe('a call that certainly did not run', () => {
     ['it is forbidden', status(403), 'forbidden'],
     ['there were too many', status(429), 'rate'],
     ['the address is gone', status(404), 'not-mcp'],
-    ['the service is down', status(503), 'server'],
   ])('because %s is unavailable, write or not', async (_, fault, code) => {
     const { write, server } = await broken({ fault });
     expect(await write()).toMatchObject({ kind: 'unavailable', code });

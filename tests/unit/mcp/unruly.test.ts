@@ -72,7 +72,14 @@ const TABLE: readonly Row[] = [
     'unavailable',
     'unknown',
   ),
-  row('down', 'server', /has a fault of its own/, /Try again in a while/),
+  row(
+    'down',
+    'server',
+    /has a fault of its own/,
+    /Try again in a while/,
+    'unavailable',
+    'unknown',
+  ),
   row(
     'page',
     'not-mcp',
