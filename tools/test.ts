@@ -1,12 +1,13 @@
 /**
- * `npm test`: everything that CI runs, one stage after the other, none left out. A failing stage
- * stops nothing; the last line sums up all runners as `N passed, N failed` (`, N skipped`). A check
+ * `npm test`: everything that CI runs, none left out. Checks that measure no time run side by side,
+ * the tests one stage after the other. A failing stage stops nothing; the last line sums up all runners as `N passed, N failed` (`, N skipped`). A check
  * without tests of its own counts as one test.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { auditDependencies } from './dependencies.ts';
 import { ensureChromium } from './ensure-chromium.ts';
 import { ensureWeights } from './weights.ts';
 
@@ -41,9 +42,25 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = 
   });
 }
 
+/** As `run`, with the output shown at the end and in one piece: others run beside it. */
+function runApart(command: string, args: readonly string[]) {
+  return new Promise<number>((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const said: Buffer[] = [];
+    const hear = (chunk: Buffer): void => void said.push(chunk);
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.on('error', (error) => said.push(Buffer.from(`${error.message}\n`)));
+    child.on('close', (code) => {
+      process.stdout.write(Buffer.concat(said));
+      resolve(code ?? 1);
+    });
+  });
+}
+
 const check = (name: string, command: string, ...args: string[]): Stage => ({
   name,
-  run: async () => ((await run(bin(command), args)) === 0 ? PASSED : FAILED),
+  run: async () => ((await runApart(bin(command), args)) === 0 ? PASSED : FAILED),
 });
 
 /** A runner that failed without a failed test (it crashed, a file did not load) is one failure. */
@@ -202,17 +219,28 @@ const weights: Stage = {
   },
 };
 
-const STAGES: readonly Stage[] = [
-  check('prettier', 'prettier', '--check', '.'),
-  check('eslint', 'eslint', '.'),
-  check('types', 'tsc', '--noEmit', '-p', '.'),
-  check('types of the worker', 'tsc', '--noEmit', '-p', 'src/sw'),
-  check('svelte-check', 'svelte-check', '--fail-on-warnings'),
-  check('knip', 'knip'),
-  check('build', 'vite', 'build'),
-  check('size', 'size-limit'),
-  chromium,
-  weights,
+const dependencies: Stage = {
+  name: 'dependencies',
+  run: async () => ((await auditDependencies(console.log)).sound ? PASSED : FAILED),
+};
+
+/** Rows of stages: those of one row run one after the other, beside the other rows. */
+const CHECKS: readonly (readonly Stage[])[] = [
+  [
+    check('svelte-check', 'svelte-check', '--fail-on-warnings'),
+    check('eslint', 'eslint', '.'),
+    check('types', 'tsc', '--noEmit', '-p', '.'),
+    check('types of the worker', 'tsc', '--noEmit', '-p', 'src/sw'),
+    check('prettier', 'prettier', '--check', '.'),
+    check('knip', 'knip'),
+    dependencies,
+    check('build', 'vite', 'build'),
+    check('size', 'size-limit'),
+  ],
+  [chromium, weights],
+];
+
+const TESTS: readonly Stage[] = [
   vitest('unit'),
   vitest('browser'),
   conformance(),
@@ -224,8 +252,9 @@ async function main(): Promise<void> {
   await mkdir(REPORTS, { recursive: true });
   const rows: string[] = [];
   const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const [index, stage] of STAGES.entries()) {
-    console.log(`\n[${index + 1}/${STAGES.length}] ${stage.name}`);
+  const stages = [...CHECKS.flat(), ...TESTS];
+  const play = async (stage: Stage): Promise<void> => {
+    console.log(`\n[${stages.indexOf(stage) + 1}/${stages.length}] ${stage.name}`);
     const started = performance.now();
     const tally = await stage.run().catch((error: unknown) => {
       console.error(error);
@@ -237,7 +266,12 @@ async function main(): Promise<void> {
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     const again = tally.again ? ` (${tally.again} only when tried again)` : '';
     rows.push(`${stage.name.padEnd(22)} ${seconds.padStart(7)} s   ${inWords(tally)}${again}`);
-  }
+  };
+  const playAll = async (row: readonly Stage[]): Promise<void> => {
+    for (const stage of row) await play(stage);
+  };
+  await Promise.all(CHECKS.map(playAll));
+  await playAll(TESTS);
   console.log(`\n${rows.join('\n')}\n`);
   console.log(inWords(sum));
   process.exitCode = sum.failed > 0 ? 1 : 0;
