@@ -80,6 +80,7 @@ export function renewed(old: ToolListRecord | undefined, fresh: ToolListRecord):
     off: [...off].filter((name) => names.has(name)),
     known: [...known].filter((name) => lasting.has(name)),
     ...(rule ? { rule } : {}),
+    ...(old.undo ? { undo: old.undo } : {}),
     ...(kept.length > 0 ? { missing: kept } : {}),
   };
 }

@@ -33,6 +33,7 @@ import type {
   Stock,
   ToolCaller,
 } from './types.ts';
+import { undoOf, withUndo } from './undo.ts';
 
 /** What a connection was made with: where one of these changes, the next use makes another one. */
 const BOUND = ['name', 'limits', 'sampling', 'proxy'] as const;
@@ -295,6 +296,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
             appeared: list ? appeared(list) : [],
             missing: list?.missing ?? [],
             rule: list?.rule ?? null,
+            ...(list?.undo ? { undo: list.undo } : {}),
             log: lives.log(record.id),
             era: record.era?.kind ?? null,
             auth: await authOf(record),
@@ -329,6 +331,8 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     setRule: (id, rule) => changeList(id, (list) => withRule(list, rule)),
     markSeen: (id) => changeList(id, (list) => seen(list)),
     acceptTool: (id, tool, pin) => changeList(id, (list) => accepted(list, tool, pin)),
+    setUndo: (id, tool, rule) => changeList(id, (list) => withUndo(list, tool, rule)),
+    undoOf: async (call) => undoOf(await stock(), call),
 
     readResource: (id, uri, signal) => ask(id, signal, (it) => it.readResource(uri, signal)),
     listSkills: (id, signal) => ask(id, signal, (it) => it.skills(signal)),

@@ -16,6 +16,7 @@ import { LOST } from './explain.ts';
 import { hasFaultyHeaders } from './param-headers.ts';
 import { isDeeper, MAX_DEPTH } from './depth.ts';
 import { isObject } from './schema.ts';
+import { undoRuleIn } from './undo.ts';
 
 /** Entries and pages that are taken of one list. */
 const MAX_ENTRIES = 2_000;
@@ -154,5 +155,6 @@ function kept(kind: ListKind, entry: Entry): string {
   const fields = Object.entries(entry).filter(
     ([name, value]) => FIELDS[kind].includes(name) && value !== undefined,
   );
-  return JSON.stringify(Object.fromEntries(fields));
+  const undo = kind === 'tools' ? undoRuleIn(entry._meta) : null;
+  return JSON.stringify({ ...Object.fromEntries(fields), ...(undo ? { undo } : {}) });
 }

@@ -1,6 +1,7 @@
 /**
  * Fingerprints of tool definitions. Promise: equal definitions have equal pins whatever the order of
- * their keys, and any change of name, title, description, schemas or annotations changes the pin.
+ * their keys, and any change of name, title, description, schemas, annotations or
+ * way to undo it changes the pin.
  */
 import { definitionPin } from '../store/canonical.ts';
 import type { ToolDefinition } from '../store/records.ts';

@@ -2,6 +2,7 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../brain/brain.ts';
 import type {
+  CallPart,
   ContentBlock,
   DayReading,
   ListKind,
@@ -15,6 +16,7 @@ import type {
   ToolListRecord,
   ToolRule,
 } from '../store/records.ts';
+  UndoRule,
 
 /** A tool of one server, as the loop and the gate see it. */
 export interface Tool {
@@ -262,6 +264,12 @@ export interface SkillFile {
 /** What an argument belongs to that is being completed. */
 export type CompletionRef =
   | { readonly type: 'prompt'; readonly name: string }
+/** The call that would undo another one: a tool that is on, and its arguments, which fit its schema. */
+export interface UndoOffer {
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
   | { readonly type: 'template'; readonly uriTemplate: string };
 
 export interface Completion {
@@ -297,6 +305,8 @@ export interface ServerView {
   readonly resources: readonly ResourceDefinition[];
   readonly templates: readonly ResourceTemplateDefinition[];
   /** Lists that had no end and were cut. */
+  /** How the person wants calls of its tools undone; left out where they said nothing. */
+  readonly undo?: ToolListRecord['undo'];
   readonly cut: readonly ListKind[];
   /** Names of tools that are off because they are new and nobody has seen them. */
   readonly appeared: readonly string[];
@@ -379,6 +389,10 @@ export interface Host {
   /** Turns a tool on or off; a missing one that is turned off is forgotten. */
   setTool(id: string, tool: string, on: boolean): Promise<void>;
   /** Turns all that is listed on or off and takes a rule away; tools to come stay off. */
+  /** Sets how calls of a tool are undone, whatever the server says of it; null takes that back. */
+  setUndo(id: string, tool: string, rule: UndoRule | null): Promise<void>;
+  /** What would undo a call, where that is known and can be done now. It is only told, not done. */
+  undoOf(call: CallPart): Promise<UndoOffer | null>;
   setAll(id: string, on: boolean): Promise<void>;
   /** Turns on what the rule covers, also of what appears later, and all else off. */
   setRule(id: string, rule: ToolRule | null): Promise<void>;

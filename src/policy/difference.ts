@@ -4,7 +4,7 @@
  * pins never read as the same.
  */
 import { canonicalJson } from '../store/canonical.ts';
-import type { ToolDefinition } from '../store/records.ts';
+import type { ToolDefinition, UndoRule } from '../store/records.ts';
 
 export interface Piece {
   readonly kind: 'same' | 'added' | 'removed';
@@ -225,5 +225,13 @@ function hintChanges(before: ToolDefinition, after: ToolDefinition): string[] {
     return [`Its server now says ${is ? yes : no}.`];
   });
   if (old.title !== fresh.title) lines.push(`It is called “${fresh.title ?? after.name}” now.`);
-  return lines;
+  return [...lines, ...undoChanges(before.undo, after.undo)];
+}
+
+function undoChanges(was: ToolDefinition['undo'], is: ToolDefinition['undo']): string[] {
+  if (canonicalJson(was ?? null) === canonicalJson(is ?? null)) return [];
+  const said = (rule: UndoRule): string => `“${rule.tool}” with ${short(rule.arguments)}`;
+  if (!is) return ['Its server no longer says how it is undone.'];
+  const before = was ? ` Before, it was ${said(was)}.` : '';
+  return [`Its server now says that it is undone by ${said(is)}.${before}`];
 }

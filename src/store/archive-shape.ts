@@ -32,6 +32,7 @@ import type {
   TurnLimits,
 } from './records.ts';
 import {
+  UndoRule,
   address,
   amount,
   byKind,
@@ -195,6 +196,7 @@ const part = byKind<Part>({
         attached: optional(amount),
         dropped: whole,
       }),
+  undoes: optional(id),
     ),
   }),
   step: object<StepPart>({
@@ -363,7 +365,8 @@ const document = object<ArchiveDocument>({
   }),
   servers: list(server),
   lists: list(
-    object<ToolListRecord>({
+    // How the person wants calls undone is not among it: a file does not speak for them.
+    object<Omit<ToolListRecord, 'undo'>>({
       server: id,
       fetchedAt: time,
       ttlMs: amount,
@@ -382,6 +385,7 @@ const document = object<ArchiveDocument>({
           object<NonNullable<ToolListRecord['missing']>[number]>({
             name: text,
             title: optional(text),
+  undo: optional(object<UndoRule>({ tool: id, arguments: jsonObject })),
             at: time,
           }),
         ),

@@ -30,6 +30,6 @@ export async function fingerprint(value: unknown): Promise<string> {
 
 /** The fingerprint of what a tool is: all that a person and a model are told of it. */
 export function definitionPin(tool: ToolDefinition): Promise<string> {
-  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
-  return fingerprint({ name, title, description, inputSchema, outputSchema, annotations });
+  const { name, title, description, inputSchema, outputSchema, annotations, undo } = tool;
+  return fingerprint({ name, title, description, inputSchema, outputSchema, annotations, undo });
 }

@@ -183,6 +183,8 @@ export interface CallPart {
   readonly origins?: readonly ArgumentOrigin[];
   /** It pays, deletes, sends or the like: never allowed always without its arguments. */
   readonly consequential?: boolean;
+  /** Id of the earlier call that the person wanted undone by this one. */
+  readonly undoes?: string;
   /** The person's reason for a no. */
   readonly reason?: string;
   readonly startedAt?: number;
@@ -342,6 +344,16 @@ export interface ResourceDefinition {
   readonly title?: string;
   readonly description?: string;
   readonly mimeType?: string;
+/** How a call of a tool is undone: by a call of a tool of the same server. */
+export interface UndoRule {
+  readonly tool: string;
+  /**
+   * Texts `$args.<path>` and `$result.<path>` stand for what the first call was given and what it gave;
+   * everything else is meant as it is.
+   */
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
   /** In bytes. */
   readonly size?: number;
 }
@@ -352,6 +364,8 @@ export interface ResourceTemplateDefinition {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
+  /** What its server says in `_meta` under `deft/undo`. */
+  readonly undo?: UndoRule;
   readonly mimeType?: string;
 }
 
@@ -456,6 +470,8 @@ export interface PinnedArguments {
 }
 
 /** A person's answer to one question; written once, by call id. */
+  /** How the person wants calls of a tool undone, whatever the server says. */
+  readonly undo?: readonly (UndoRule & { readonly of: string })[];
 export interface Decision {
   readonly callId: string;
   readonly conversation: string;
