@@ -264,17 +264,17 @@ export interface SkillFile {
 /** What an argument belongs to that is being completed. */
 export type CompletionRef =
   | { readonly type: 'prompt'; readonly name: string }
-/** The call that would undo another one: a tool that is on, and its arguments, which fit its schema. */
-export interface UndoOffer {
-  readonly tool: Tool;
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
   | { readonly type: 'template'; readonly uriTemplate: string };
 
 export interface Completion {
   readonly values: readonly string[];
   readonly hasMore: boolean;
+}
+
+/** The call that would undo another one: a tool that is on, and its arguments, which fit its schema. */
+export interface UndoOffer {
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
 }
 
 export interface ServerTool extends ToolDefinition {
@@ -305,8 +305,6 @@ export interface ServerView {
   readonly resources: readonly ResourceDefinition[];
   readonly templates: readonly ResourceTemplateDefinition[];
   /** Lists that had no end and were cut. */
-  /** How the person wants calls of its tools undone; left out where they said nothing. */
-  readonly undo?: ToolListRecord['undo'];
   readonly cut: readonly ListKind[];
   /** Names of tools that are off because they are new and nobody has seen them. */
   readonly appeared: readonly string[];
@@ -314,6 +312,8 @@ export interface ServerView {
   readonly missing: NonNullable<ToolListRecord['missing']>;
   /** What the person said of all its tools at once; null: they choose tool by tool. */
   readonly rule: ToolRule | null;
+  /** How the person wants calls of its tools undone; left out where they said nothing. */
+  readonly undo?: ToolListRecord['undo'];
   /** The newest 200 lines that the server logged since the app was opened, oldest first. */
   readonly log: readonly ServerLogEntry[];
   readonly era: 'modern' | 'legacy' | null;
@@ -389,10 +389,6 @@ export interface Host {
   /** Turns a tool on or off; a missing one that is turned off is forgotten. */
   setTool(id: string, tool: string, on: boolean): Promise<void>;
   /** Turns all that is listed on or off and takes a rule away; tools to come stay off. */
-  /** Sets how calls of a tool are undone, whatever the server says of it; null takes that back. */
-  setUndo(id: string, tool: string, rule: UndoRule | null): Promise<void>;
-  /** What would undo a call, where that is known and can be done now. It is only told, not done. */
-  undoOf(call: CallPart): Promise<UndoOffer | null>;
   setAll(id: string, on: boolean): Promise<void>;
   /** Turns on what the rule covers, also of what appears later, and all else off. */
   setRule(id: string, rule: ToolRule | null): Promise<void>;
@@ -400,6 +396,10 @@ export interface Host {
   markSeen(id: string): Promise<void>;
   /** The person has seen how a tool changed, and takes the definition of this pin. */
   acceptTool(id: string, tool: string, pin: string): Promise<void>;
+  /** Sets how calls of a tool are undone, whatever the server says of it; null takes that back. */
+  setUndo(id: string, tool: string, rule: UndoRule | null): Promise<void>;
+  /** What would undo a call, where that is known and can be done now. It is only told, not done. */
+  undoOf(call: CallPart): Promise<UndoOffer | null>;
   readResource(
     id: string,
     uri: string,

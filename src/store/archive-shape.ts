@@ -30,9 +30,9 @@ import type {
   ToolListRecord,
   ToolRule,
   TurnLimits,
+  UndoRule,
 } from './records.ts';
 import {
-  UndoRule,
   address,
   amount,
   byKind,
@@ -152,6 +152,7 @@ const call = object<CallPart>({
     ),
   ),
   consequential: optional(flag),
+  undoes: optional(id),
   reason: optional(text),
   startedAt: optional(time),
   endedAt: optional(time),
@@ -196,7 +197,6 @@ const part = byKind<Part>({
         attached: optional(amount),
         dropped: whole,
       }),
-  undoes: optional(id),
     ),
   }),
   step: object<StepPart>({
@@ -340,6 +340,7 @@ const tool = object<ToolDefinition & { readonly pin: string }>({
       taskSupport: optional(oneOf('forbidden', 'optional', 'required')),
     }),
   ),
+  undo: optional(object<UndoRule>({ tool: id, arguments: jsonObject })),
   pin: text,
 });
 
@@ -385,7 +386,6 @@ const document = object<ArchiveDocument>({
           object<NonNullable<ToolListRecord['missing']>[number]>({
             name: text,
             title: optional(text),
-  undo: optional(object<UndoRule>({ tool: id, arguments: jsonObject })),
             at: time,
           }),
         ),

@@ -312,6 +312,16 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
+/** How a call of a tool is undone: by a call of a tool of the same server. */
+export interface UndoRule {
+  readonly tool: string;
+  /**
+   * Texts `$args.<path>` and `$result.<path>` stand for what the first call was given and what it gave;
+   * everything else is meant as it is.
+   */
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
 /** A tool exactly as its server published it. */
 export interface ToolDefinition {
   readonly name: string;
@@ -322,6 +332,8 @@ export interface ToolDefinition {
   readonly annotations?: ToolAnnotations;
   /** Whether a call may, or must, be made as a task (2025-11-25). No part of the pin. */
   readonly execution?: { readonly taskSupport?: 'forbidden' | 'optional' | 'required' };
+  /** What its server says in `_meta` under `deft/undo`. */
+  readonly undo?: UndoRule;
 }
 
 /** A prompt as its server published it: a message with gaps that the person fills in. */
@@ -344,16 +356,6 @@ export interface ResourceDefinition {
   readonly title?: string;
   readonly description?: string;
   readonly mimeType?: string;
-/** How a call of a tool is undone: by a call of a tool of the same server. */
-export interface UndoRule {
-  readonly tool: string;
-  /**
-   * Texts `$args.<path>` and `$result.<path>` stand for what the first call was given and what it gave;
-   * everything else is meant as it is.
-   */
-  readonly arguments: Readonly<Record<string, unknown>>;
-}
-
   /** In bytes. */
   readonly size?: number;
 }
@@ -364,8 +366,6 @@ export interface ResourceTemplateDefinition {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
-  /** What its server says in `_meta` under `deft/undo`. */
-  readonly undo?: UndoRule;
   readonly mimeType?: string;
 }
 
@@ -438,6 +438,8 @@ export interface ToolListRecord {
   /** Names of the tools that the person has seen; later ones are off until turned on. */
   readonly known?: readonly string[];
   readonly rule?: ToolRule;
+  /** How the person wants calls of a tool undone, whatever the server says. */
+  readonly undo?: readonly (UndoRule & { readonly of: string })[];
   /** Tools that were on and that the server has no more. */
   readonly missing?: readonly {
     readonly name: string;
@@ -470,8 +472,6 @@ export interface PinnedArguments {
 }
 
 /** A person's answer to one question; written once, by call id. */
-  /** How the person wants calls of a tool undone, whatever the server says. */
-  readonly undo?: readonly (UndoRule & { readonly of: string })[];
 export interface Decision {
   readonly callId: string;
   readonly conversation: string;
