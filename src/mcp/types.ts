@@ -15,8 +15,8 @@ import type {
   ToolDefinition,
   ToolListRecord,
   ToolRule,
-} from '../store/records.ts';
   UndoRule,
+} from '../store/records.ts';
 
 /** A tool of one server, as the loop and the gate see it. */
 export interface Tool {
