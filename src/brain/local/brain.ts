@@ -14,6 +14,7 @@ import type {
   RequestHead,
   ToolSpec,
 } from '../brain.ts';
+import { unseen } from '../pictures.ts';
 import type { Dialect, ReplyEvent, ReplyReader } from './dialect/dialect.ts';
 import { dialectOf } from './dialect/families.ts';
 import { Channel } from './engines/channel.ts';
@@ -98,7 +99,7 @@ class LocalBrain implements Brain {
   async *stream(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainEvent> {
     try {
       yield* this.#load(signal);
-      yield* this.#answer(request, signal);
+      yield* this.#answer({ ...request, messages: unseen(request.messages) }, signal);
     } catch (thrown) {
       if (signal.aborted) yield { type: 'end', reason: 'aborted' };
       else yield { type: 'end', reason: 'error', error: brainError(thrown, this.#row.label) };

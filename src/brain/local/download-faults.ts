@@ -4,7 +4,7 @@
  * offline: no network · unreachable: the connection failed or broke · missing: no such file there ·
  * refused: the host wants a sign-in or payment · server: the host failed · busy: it asks to wait ·
  * page: a web page came in place of the file · size: more or fewer bytes than announced · damaged:
- * wrong content · room: no space on the phone · evicted: the browser cleared it · internal: a fault
+ * wrong content · changed: other code than came from there before · room: no space on the phone · evicted: the browser cleared it · internal: a fault
  * of ours
  */
 export type DownloadFaultKind =
@@ -17,6 +17,7 @@ export type DownloadFaultKind =
   | 'page'
   | 'size'
   | 'damaged'
+  | 'changed'
   | 'room'
   | 'evicted'
   | 'internal';
@@ -84,6 +85,10 @@ const SENTENCES: Readonly<
   damaged: ({ file }, how) => [
     `The file ${file} arrived damaged (${how}), so it was not kept.`,
     AGAIN,
+  ],
+  changed: ({ file, host }) => [
+    `${host} now hands out other code as ${file} than when this model was first fetched, so it was not kept.`,
+    'If you trust it all the same, delete the model and download it anew. If not, choose another.',
   ],
   internal: ({ file }, detail) => [`The file ${file} could not be stored (${detail}).`, AGAIN],
 };

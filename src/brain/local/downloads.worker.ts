@@ -235,7 +235,13 @@ class Arriving {
     const version = this.#manifest.versions?.[wanted.path];
     let arrived: { bytes: number; sha256: string };
     try {
-      const file = { ...wanted, url, ...(version === undefined ? {} : { version }) };
+      const before = this.#manifest.code?.[wanted.path];
+      const file = {
+        ...wanted,
+        url,
+        ...(version === undefined ? {} : { version }),
+        ...(before === undefined || wanted.sha256 !== undefined ? {} : { before }),
+      };
       arrived = await fetchFile(file, handle, {
         ...(local ? { local } : {}),
         signal: this.#signal,
@@ -256,7 +262,9 @@ class Arriving {
   async #settle(row: CatalogueRow, file: VerifiedFile, part: WorkerFileHandle): Promise<void> {
     try {
       await settle(row, file, part, this.#at);
-      await this.note({ files: [...this.#manifest.files, file] });
+      const files = [...this.#manifest.files, file];
+      const code = { ...this.#manifest.code, [file.path]: file.sha256 };
+      await this.note(file.path.endsWith('.wasm') ? { files, code } : { files });
       await this.#noteVersion(file.path, undefined);
     } catch (error) {
       if (error instanceof Error && error.name === 'QuotaExceededError')
@@ -354,6 +362,7 @@ async function begin(
     row: known,
     files,
     ...(before?.versions ? { versions: before.versions } : {}),
+    ...(before?.code ? { code: before.code } : {}),
     ...(before?.whole ? { whole: true } : {}),
   };
   const arriving = new Arriving(at, manifest, ways, progress, signal);

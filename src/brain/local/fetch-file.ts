@@ -24,6 +24,8 @@ export interface Wanted {
   readonly url: string;
   readonly bytes?: number;
   readonly sha256?: string;
+  /** SHA-256 of code that came from here before: other code is refused, whatever it looks like. */
+  readonly before?: string;
   /** What the host called the version of the part that is here. */
   readonly version?: string;
 }
@@ -82,7 +84,7 @@ export async function fetchFile(
       arrival.cut();
       throw roomFault(arrival.missing);
     }
-    if (error instanceof DownloadError && ['size', 'damaged'].includes(error.fault.kind))
+    if (error instanceof DownloadError && ['size', 'damaged', 'changed'].includes(error.fault.kind))
       arrival.restart();
     throw error;
   }
@@ -290,6 +292,8 @@ class Arrival {
       });
       if (wrong !== null) throw this.#fault('damaged', wrong);
     }
+    if (this.#wanted.before !== undefined && sha256 !== this.#wanted.before)
+      throw this.#fault('changed');
     return { bytes: this.bytes, sha256 };
   }
 }

@@ -23,6 +23,8 @@ export interface Manifest {
   readonly files: readonly VerifiedFile[];
   /** What the host called the version of a file (ETag) whose part is here, by path. */
   readonly versions?: Readonly<Record<string, string>>;
+  /** SHA-256 of the libraries that came first, by path: no other code is taken in their place. */
+  readonly code?: Readonly<Record<string, string>>;
   /** It was whole once: what is here of it is not given up lightly. */
   readonly whole?: true;
 }

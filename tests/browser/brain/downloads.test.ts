@@ -327,6 +327,32 @@ describe('a repository whose row does not name its files', () => {
     expect((await fault(row)).message).toContain(`(${bytes} bytes, not ${bytes + 1})`);
   });
 
+  test('a library whose code has changed is not taken again in its place, unless the model was deleted', async () => {
+    const library = `${server}made/changed.wasm`;
+    await commands.makeFile('/made/changed.wasm', '\0asm\x01\0\0\0');
+    const row = { ...(await publish('changed')), library };
+    await get(row);
+    const lose = async (): Promise<void> => {
+      const { scope, url } = webllmEntry(row, library);
+      await (await caches.open(scope)).delete(url);
+    };
+    await lose();
+    // Another library, as sound as the first.
+    await commands.makeFile('/made/changed.wasm', '\0asm\x01\0\0\0\0\x01\0');
+    const found = await fault(row);
+    expect(found.kind).toBe('changed');
+    expect(found.message).toMatch(/now hands out other code as changed\.wasm/);
+    expect((await stored(row)).complete).toBe(false);
+    // The one that came first is welcome, and so is the new one to whoever begins anew.
+    await commands.makeFile('/made/changed.wasm', '\0asm\x01\0\0\0');
+    await get(row);
+    expect((await stored(row)).complete).toBe(true);
+    await removeFiles(row);
+    await commands.makeFile('/made/changed.wasm', '\0asm\x01\0\0\0\0\x01\0');
+    await get(row);
+    expect((await stored(row)).complete).toBe(true);
+  });
+
   test('a library that is no WebAssembly is not kept', async () => {
     await commands.makeFile('/made/wrong.wasm', 'not a library');
     const row = { ...(await publish('wrong')), library: `${server}made/wrong.wasm` };
