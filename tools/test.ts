@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { ensureSuite } from '../tests/conformance/suite.ts';
 import { auditDependencies } from './dependencies.ts';
 import { ensureChromium } from './ensure-chromium.ts';
 import { ensureWeights } from './weights.ts';
@@ -219,6 +220,11 @@ const weights: Stage = {
   },
 };
 
+const suite: Stage = {
+  name: 'conformance suite',
+  run: () => ensureSuite().then(() => PASSED),
+};
+
 const dependencies: Stage = {
   name: 'dependencies',
   run: async () => ((await auditDependencies(console.log)).sound ? PASSED : FAILED),
@@ -237,7 +243,7 @@ const CHECKS: readonly (readonly Stage[])[] = [
     check('build', 'vite', 'build'),
     check('size', 'size-limit'),
   ],
-  [chromium, weights],
+  [chromium, weights, suite],
 ];
 
 const TESTS: readonly Stage[] = [
