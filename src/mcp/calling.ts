@@ -8,14 +8,15 @@ import { redact, strikeKnown } from '../store/redact.ts';
 import type { Clock } from './clock.ts';
 import type { CallEars, CallEnd, CallTarget, Era, Limits, Patience } from './connection-types.ts';
 import { converse, pause, TooManyQuestions, type Talk } from './converse.ts';
-import { LOST, type Explained } from './explain.ts';
+import { LOST, seenBy, type Explained } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { paramHeaders } from './param-headers.ts';
 import { blocksOf, isDeeper, MAX_DEPTH } from './depth.ts';
 import { findMismatch, isObject } from './schema.ts';
-import { cancelTask, follow, KEEP_MS } from './tasks.ts';
+import { cancelTask, follow, KEEP_MS, type Following } from './tasks.ts';
 import { TASK_META } from './transports.ts';
 import type { HostError } from './types.ts';
+import type { Seeing, Trace } from './wire.ts';
 
 /** Error of 2025-11-25: the person has to visit a page before the call can be made. */
 const URL_ELICITATION_REQUIRED = -32_042;
@@ -31,9 +32,9 @@ export interface Calling {
   readonly takesTasks: boolean;
   /** The server is to send its log along with each call (2026-07-28). */
   readonly wantsLog: boolean;
-  explain(cause: unknown, ms: number): Promise<Explained>;
+  explain(cause: unknown, ms: number, seeing: Seeing): Promise<Explained>;
   /** What is said where a wait of so many milliseconds is over. */
-  late(ms: number): HostError;
+  late(ms: number, seeing: Seeing): HostError;
 }
 
 export function callTool(
@@ -53,12 +54,13 @@ export function callTool(
     ...(wantsLog ? { _meta: { [LOG_LEVEL_META_KEY]: 'info' } } : {}),
   };
   const headers = era === 'modern' ? paramHeaders(tool.inputSchema, args) : {};
-  return toEnd(calling, tool, signal, async (clock, onTask) => {
+  return toEnd(calling, tool, signal, async (clock, trace, onTask) => {
     const send = () =>
       converse<Record<string, unknown>>(talk, {
         method: 'tools/call',
         params,
         clock,
+        trace,
         headers,
         ...(ears.progress ? { onProgress: ears.progress } : {}),
       });
@@ -68,7 +70,7 @@ export function callTool(
     const taskId = String(task.taskId);
     onTask(taskId);
     ears.task?.(taskId);
-    return follow(followingOf(calling, taskId, clock, ears), task);
+    return follow(followingOf(calling, { taskId, clock, trace }, ears), task);
   });
 }
 
@@ -79,15 +81,19 @@ export function resumeTask(
   signal: AbortSignal,
   ears: CallEars = {},
 ): Promise<CallEnd> {
-  return toEnd(calling, tool, signal, (clock, onTask) => {
+  return toEnd(calling, tool, signal, (clock, trace, onTask) => {
     onTask(taskId);
-    return follow(followingOf(calling, taskId, clock, ears));
+    return follow(followingOf(calling, { taskId, clock, trace }, ears));
   });
 }
 
-function followingOf({ talk, era, limits }: Calling, taskId: string, clock: Clock, ears: CallEars) {
+function followingOf(
+  { talk, era, limits }: Calling,
+  own: Pick<Following, 'taskId' | 'clock' | 'trace'>,
+  ears: CallEars,
+): Following {
   const onProgress = ears.progress;
-  const shared = { talk, era, taskId, clock, ms: limits.list };
+  const shared = { talk, era, ...own, ms: limits.list };
   return onProgress ? { ...shared, onProgress } : shared;
 }
 
@@ -137,14 +143,19 @@ async function toEnd(
   calling: Calling,
   tool: Pick<CallTarget, 'outputSchema'>,
   signal: AbortSignal,
-  work: (clock: Clock, onTask: (id: string) => void) => Promise<Readonly<Record<string, unknown>>>,
+  work: (
+    clock: Clock,
+    trace: Trace,
+    onTask: (id: string) => void,
+  ) => Promise<Readonly<Record<string, unknown>>>,
 ): Promise<CallEnd> {
   const { talk, limits, secrets } = calling;
   if (signal.aborted) return { kind: 'aborted' };
   const clock = talk.clocks.start(limits.call, limits.ceiling, signal);
+  const trace = talk.trace();
   let taskId: string | null = null;
   try {
-    const result = await work(clock, (id) => {
+    const result = await work(clock, trace, (id) => {
       taskId = id;
     });
     return struckFrom(answerOf(result, tool.outputSchema), secrets);
@@ -152,13 +163,20 @@ async function toEnd(
     if (signal.aborted || clock.late()) {
       if (taskId !== null && signal.aborted) await cancelTask(talk, taskId);
       if (signal.aborted) return { kind: 'aborted' };
-      return { kind: 'timeout', error: calling.late(limits.call) };
+      return { kind: 'timeout', error: calling.late(limits.call, trace) };
     }
-    if (isRefusal(cause))
-      return { kind: 'refused', code: cause.code, message: redact(cause.message, secrets) };
+    if (isRefusal(cause)) {
+      const seen = seenBy({ wire: trace, secrets }, cause);
+      return {
+        kind: 'refused',
+        code: cause.code,
+        message: redact(cause.message, secrets),
+        ...seen,
+      };
+    }
     if (cause instanceof TooManyQuestions)
       return { kind: 'refused', code: ProtocolErrorCode.InternalError, message: cause.message };
-    const found = await calling.explain(cause, limits.call);
+    const found = await calling.explain(cause, limits.call, trace);
     // A task lives on without the session that it was made in.
     if (found.sessionGone && taskId === null && found.ran === 'no') return { kind: 'session-gone' };
     const ran = found.ran === 'maybe' || taskId !== null;
@@ -169,6 +187,7 @@ async function toEnd(
       ...(found.sessionGone ? { sessionGone: true } : {}),
     };
   } finally {
+    trace.end();
     clock.end();
   }
 }

@@ -72,7 +72,9 @@ export function createCalls(options: CallsOptions): Pick<ToolCaller, 'callTool' 
     const mayHaveRun = () => !safe && made.task !== undefined;
     /** A write that began its work is not undone by what happens to the wait for it. */
     const ended = (outcome: Outcome) =>
-      outcome.kind === 'unavailable' && mayHaveRun() ? unknown(outcome.message) : outcome;
+      outcome.kind === 'unavailable' && mayHaveRun()
+        ? unknown(outcome.message, outcome.detail)
+        : outcome;
     let attempts = 0;
     let sessions = 0;
     for (;;) {

@@ -6,6 +6,7 @@ import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  Seen,
   ServerRecord,
   ToolDefinition,
 } from '../store/records.ts';
@@ -120,7 +121,12 @@ export type CallEnd =
       readonly note?: string;
     }
   /** The server answered that it will not: a JSON-RPC error. */
-  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
+  | {
+      readonly kind: 'refused';
+      readonly code: number;
+      readonly message: string;
+      readonly seen?: Seen;
+    }
   /** The server does not know the session any more, so the call did not run. */
   | { readonly kind: 'session-gone' }
   /** It certainly did not run. */

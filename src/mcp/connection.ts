@@ -15,7 +15,7 @@ import { explain, late, MAX_MEGABYTES } from './explain.ts';
 import { createHearing } from './hearing.ts';
 import { createAnswer } from './inquiries.ts';
 import { link, type Standing } from './link.ts';
-import { asHttpError, httpTransport, sseTransport } from './transports.ts';
+import { asHttpError, httpTransport, noteSends, sseTransport } from './transports.ts';
 import type { HostError } from './types.ts';
 import { DEADLINE, within } from './within.ts';
 import { createWire, type Wire } from './wire.ts';
@@ -121,6 +121,7 @@ async function attemptOver(
   const answer = createAnswer(options.asks);
   const client = newClient(options.asks, answer, clocks);
   const hearing = createHearing(client, options);
+  noteSends(transport, wire);
   const connecting = client.connect(transport, {
     timeout: Math.max(1, ms),
     ...(plan === 'auto' ? {} : { prior: { kind: 'legacy' } }),
@@ -132,7 +133,7 @@ async function attemptOver(
     await transport.close().catch(() => undefined);
     return { ok: false, cause };
   }
-  const talk = { client, clocks, answer };
+  const talk = { client, clocks, answer, trace: wire.trace };
   const kind = plan === 'sse' ? 'sse' : 'http';
   const standing = { options, limits, client, talk, hearing, transport, kind, wire } as const;
   return { ok: true, connection: link(standing) };

@@ -6,6 +6,7 @@ import { isInputRequiredResult, type Client } from '@modelcontextprotocol/client
 import type { Clock, Clocks } from './clock.ts';
 import { answerAll, type Answer } from './inquiries.ts';
 import type { CallProgress } from './types.ts';
+import type { Trace } from './wire.ts';
 
 /** How often a server may come back with questions. */
 const MAX_ROUNDS = 10;
@@ -18,12 +19,15 @@ export interface Talk {
   readonly client: Client;
   readonly clocks: Clocks;
   readonly answer: Answer;
+  /** Begins to follow how the requests of one call go. */
+  readonly trace: () => Trace;
 }
 
 export interface Asking {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   readonly params: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
+  readonly trace: Trace;
   readonly headers?: Readonly<Record<string, string>>;
   readonly onProgress?: (progress: CallProgress) => void;
 }
@@ -33,7 +37,7 @@ export class TooManyQuestions extends Error {}
 
 export async function converse<T>(talk: Talk, asking: Asking): Promise<T> {
   const { client, clocks, answer } = talk;
-  const { method, clock, headers, onProgress } = asking;
+  const { method, clock, trace, headers, onProgress } = asking;
   let params = asking.params;
   for (let round = 0; round <= MAX_ROUNDS; round += 1) {
     const result: unknown = await client.request(
@@ -46,7 +50,7 @@ export async function converse<T>(talk: Talk, asking: Asking): Promise<T> {
           clock.touch();
           onProgress?.(progress);
         },
-        ...(headers ? { headers: { ...headers } } : {}),
+        headers: { ...headers, ...trace.mark },
       },
     );
     if (!isInputRequiredResult(result)) return result as T;

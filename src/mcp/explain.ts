@@ -30,8 +30,9 @@ import {
   wrongEra,
   type Peer,
 } from './errors.ts';
-import type { HostError, Seen } from './types.ts';
-import type { Exchange, Wire } from './wire.ts';
+import type { Seen } from '../store/records.ts';
+import type { HostError } from './types.ts';
+import type { Exchange, Seeing } from './wire.ts';
 
 /** Marks the answer that stands in for one that never came. */
 export const LOST = 'answer lost';
@@ -51,7 +52,8 @@ export interface Explained {
 
 export interface Circumstances {
   readonly peer: Peer;
-  readonly wire: Wire;
+  /** What was seen of it. */
+  readonly wire: Seeing;
   readonly secrets: readonly string[];
   readonly fetch: typeof globalThis.fetch;
   readonly online: () => boolean;
@@ -67,8 +69,18 @@ export async function explain(cause: unknown, about: Circumstances): Promise<Exp
   // To note it is for the next sign-in; where it cannot be noted, this fault is told all the same.
   if (found.error.scope !== undefined)
     await about.onScopeWanted?.(found.error.scope).catch(() => undefined);
-  const seen = seenOf(about.wire.last(), about.secrets);
-  return { ...found, error: { ...found.error, ...(seen ? { seen } : {}) } };
+  return { ...found, error: { ...found.error, ...seenBy(about, cause) } };
+}
+
+/** What a report may say of how something was asked, and of the error of JSON-RPC that it ended with. */
+export function seenBy(
+  { wire, secrets }: Pick<Circumstances, 'wire' | 'secrets'>,
+  cause?: unknown,
+): { seen?: Seen } {
+  const seen = seenOf(wire.last(), secrets);
+  if (!seen) return {};
+  const isTold = ProtocolError.isInstance(cause) && cause.message !== LOST;
+  return { seen: isTold ? { ...seen, code: cause.code } : seen };
 }
 
 /** The error of a wait that was over before the answer came. */
@@ -77,21 +89,24 @@ export function late(peer: Peer, exchange: Exchange | null, seconds: number): Ho
   return began ? silent(peer, seconds) : timeout(peer, seconds);
 }
 
-/** What a report may say of an exchange. */
-export function seenOf(exchange: Exchange | null, secrets: readonly string[]): Seen | null {
+function seenOf(exchange: Exchange | null, secrets: readonly string[]): Seen | null {
   if (!exchange) return null;
-  const headers: [string, string | null][] = [
-    ['content-type', exchange.contentType],
-    ['retry-after', exchange.retryAfter],
-    ['www-authenticate', exchange.challenge],
-  ];
-  const told = headers.filter((header): header is [string, string] => Boolean(header[1]));
-  return {
-    status: exchange.status,
-    headers: Object.fromEntries(
-      told.map(([name, value]) => [name, redact(value.slice(0, 300), secrets)]),
-    ),
-  };
+  const told = Object.entries(exchange.headers).map(([name, value]) => [
+    name,
+    redact(name === 'www-authenticate' ? challengeShown(value) : value, secrets).slice(0, 300),
+  ]);
+  return { status: exchange.status, headers: Object.fromEntries(told) as Seen['headers'] };
+}
+
+/** Parts of a challenge that are told; a nonce, an opaque value or a token is not (RFC 9110, 11.6.1). */
+const SHOWN = /^(realm|error|error_description|scope|resource_metadata|charset|algs)$/i;
+
+function challengeShown(challenge: string): string {
+  return challenge
+    .replace(/^(\s*[\w-]+\s+)[\w.~+/-]{16,}=*\s*(?=,|$)/, '$1[secret]')
+    .replace(/([\w-]+)=("(?:[^"\\]|\\.)*"|[^\s,"=]+)/g, (whole, name: string) =>
+      SHOWN.test(name) ? whole : `${name}=[secret]`,
+    );
 }
 
 async function tell(cause: unknown, about: Circumstances): Promise<Explained> {

@@ -19,14 +19,14 @@ import type {
 } from './connection-types.ts';
 import { converse, type Talk } from './converse.ts';
 import { refusedBy, stoppedByPerson, timeout, unwatchable } from './errors.ts';
-import { explain, late, LOST } from './explain.ts';
+import { explain, late, LOST, seenBy } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { listAll } from './listing.ts';
 import { asHttpError, PATIENCE } from './transports.ts';
 import type { Skills } from './skills.ts';
 import type { PromptResult, ResourceContent } from './types.ts';
 import { within } from './within.ts';
-import type { Wire } from './wire.ts';
+import type { Seeing, Trace, Wire } from './wire.ts';
 
 const CLOSE_MS = 1_000;
 
@@ -56,10 +56,10 @@ export function link(standing: Standing): Connection {
 
   const hasSession = () =>
     kind === 'sse' || (era === 'legacy' && transport.sessionId !== undefined);
-  const explained = (cause: unknown, ms: number) =>
-    explain(kind === 'sse' ? asHttpError(cause, wire) : cause, {
+  const explained = (cause: unknown, ms: number, seeing: Seeing = wire) =>
+    explain(kind === 'sse' ? asHttpError(cause, seeing) : cause, {
       ...options,
-      wire,
+      wire: seeing,
       seconds: ms / 1000,
       connecting: false,
       session: hasSession(),
@@ -70,29 +70,31 @@ export function link(standing: Standing): Connection {
     sessionGone: true,
   });
 
-  async function fault(cause: unknown, ms: number): Promise<Fault> {
+  async function fault(cause: unknown, ms: number, seeing?: Seeing): Promise<Fault> {
     if (isRefusal(cause)) {
       const error = refusedBy(peer, redact(cause.message, secrets));
       return { ok: false, error, sessionGone: false };
     }
-    const { error, sessionGone = false } = await explained(cause, ms);
+    const { error, sessionGone = false } = await explained(cause, ms, seeing);
     return { ok: false, error, sessionGone };
   }
 
   /** Asks for something that changes nothing, within the time limit of a call. */
   async function asked<T>(
     signal: AbortSignal,
-    work: (clock: Clock) => Promise<T>,
+    work: (clock: Clock, trace: Trace) => Promise<T>,
   ): Promise<Asked<T>> {
     if (!isOpen) return closed();
+    const trace = wire.trace();
     const clock = talk.clocks.start(limits.call, limits.ceiling, signal);
     try {
-      return { ok: true, value: await work(clock) };
+      return { ok: true, value: await work(clock, trace) };
     } catch (cause) {
       if (signal.aborted) return { ok: false, error: stoppedByPerson(), sessionGone: false };
-      if (!clock.late()) return await fault(cause, limits.call);
+      if (!clock.late()) return await fault(cause, limits.call, trace);
       return { ok: false, error: timeout(peer, limits.call / 1000), sessionGone: false };
     } finally {
+      trace.end();
       clock.end();
     }
   }
@@ -111,7 +113,10 @@ export function link(standing: Standing): Connection {
     takesTasks: era === 'legacy' && takesTasks(client),
     wantsLog: era === 'modern' && can.logging && options.onLog !== undefined,
     explain: explained,
-    late: (ms) => late(peer, wire.last(), Math.round(ms / 1000)),
+    late: (ms, seeing) => ({
+      ...late(peer, seeing.last(), Math.round(ms / 1000)),
+      ...seenBy({ wire: seeing, secrets }),
+    }),
   };
 
   return {
@@ -143,40 +148,42 @@ export function link(standing: Standing): Connection {
     },
 
     getPrompt: (name, args, signal) =>
-      asked(signal, async (clock) => {
+      asked(signal, async (clock, trace) => {
         const params = { name, arguments: { ...args } };
         const { description, messages } = await converse<PromptResult>(talk, {
           method: 'prompts/get',
           params,
           clock,
+          trace,
         });
         return { ...(description === undefined ? {} : { description }), messages };
       }),
 
     readResource: (uri, signal) =>
-      asked(signal, async (clock) => {
+      asked(signal, async (clock, trace) => {
         const { contents } = await converse<{ contents: readonly ResourceContent[] }>(talk, {
           method: 'resources/read',
           params: { uri },
           clock,
+          trace,
         });
         return contents;
       }),
 
     skills: (signal) =>
-      asked(signal, async (clock) => {
+      asked(signal, async (clock, { mark: headers }) => {
         const skills = await skillsOf();
-        return skills.list({ signal: clock.signal, timeout: limits.call });
+        return skills.list({ signal: clock.signal, timeout: limits.call, headers });
       }),
 
     readSkill: (uri, file, signal) =>
-      asked(signal, async (clock) => {
+      asked(signal, async (clock, { mark: headers }) => {
         const skills = await skillsOf();
-        return skills.read(uri, file, { signal: clock.signal, timeout: limits.call });
+        return skills.read(uri, file, { signal: clock.signal, timeout: limits.call, headers });
       }),
 
     complete: (ref, argument, known, signal) =>
-      asked(signal, async (clock) => {
+      asked(signal, async (clock, trace) => {
         const { completion } = await client.complete(
           {
             ref:
@@ -186,7 +193,7 @@ export function link(standing: Standing): Connection {
             argument,
             context: { arguments: { ...known } },
           },
-          { signal: clock.signal, timeout: limits.call },
+          { signal: clock.signal, timeout: limits.call, headers: trace.mark },
         );
         return { values: completion.values, hasMore: completion.hasMore === true };
       }),

@@ -2,7 +2,7 @@
  * How the end of a call is put to the person and to the model. Promise: whatever may have taken
  * effect without an answer is called "outcome unknown", in those words.
  */
-import type { Outcome } from '../store/records.ts';
+import type { Outcome, OutcomeDetail } from '../store/records.ts';
 import type { CallEnd } from './connection-types.ts';
 import type { HostError } from './types.ts';
 
@@ -12,12 +12,26 @@ export function unavailable(code: string, message: string, advice: string): Outc
   return { kind: 'unavailable', code, message, advice };
 }
 
-export function failed({ code, message, advice }: HostError): Outcome {
-  return unavailable(code, message, advice);
+export function failed(error: HostError): Outcome {
+  const { code, message, advice } = error;
+  return { kind: 'unavailable', code, message, advice, ...detailOf(error) };
 }
 
-export function unknown(message: string): Outcome {
-  return { kind: 'unknown', message: `Outcome unknown: ${message}`, advice: MAY_HAVE_RUN };
+/** For the report. What a call was told is kept with it: nobody can ask again how it went. */
+function detailOf({ seen, detail }: Pick<HostError, 'seen' | 'detail'>): {
+  detail?: OutcomeDetail;
+} {
+  if (!seen && !detail) return {};
+  return { detail: { ...(seen ? { seen } : {}), ...(detail ? { text: detail } : {}) } };
+}
+
+export function unknown(message: string, error: Pick<HostError, 'seen' | 'detail'> = {}): Outcome {
+  return {
+    kind: 'unknown',
+    message: `Outcome unknown: ${message}`,
+    advice: MAY_HAVE_RUN,
+    ...detailOf(error),
+  };
 }
 
 export function stopped(mayHaveRun: boolean): Outcome {
@@ -44,7 +58,11 @@ export function outcomeOf(end: CallEnd, serverName: string, safe: boolean): Outc
             ...(end.note === undefined ? {} : { note: end.note }),
           };
     case 'refused':
-      return { kind: 'tool_error', content: [{ type: 'text', text: end.message }] };
+      return {
+        kind: 'tool_error',
+        content: [{ type: 'text', text: end.message }],
+        ...detailOf(end),
+      };
     case 'session-gone':
       return unavailable(
         'protocol',
@@ -59,10 +77,13 @@ export function outcomeOf(end: CallEnd, serverName: string, safe: boolean): Outc
         end.error.code === 'unreachable' || end.sessionGone
           ? `the connection to ${serverName} broke before its answer came.`
           : end.error.message,
+        end.error,
       );
     case 'timeout': {
       const { message, advice } = end.error;
-      return safe ? { kind: 'timeout', message, advice } : unknown(message);
+      return safe
+        ? { kind: 'timeout', message, advice, ...detailOf(end.error) }
+        : unknown(message, end.error);
     }
     case 'aborted':
       return stopped(!safe);

@@ -38,6 +38,7 @@ export function reportOf(error: Reported, about: ReportContext): string {
     ['Advice', error.advice],
     ['Kind', error.code],
     ['Status', seen ? (seen.status === null ? 'no answer' : String(seen.status)) : undefined],
+    ['JSON-RPC error', seen?.code === undefined ? undefined : String(seen.code)],
     ...Object.entries(seen?.headers ?? {}),
     ['Detail', error.detail],
     ['Page', globalThis.location?.origin],

@@ -16,6 +16,7 @@ import { LOST } from './explain.ts';
 import { answerAll } from './inquiries.ts';
 import { isObject } from './schema.ts';
 import type { CallProgress } from './types.ts';
+import type { Trace } from './wire.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
@@ -39,6 +40,7 @@ export interface Following {
   readonly era: Era;
   readonly taskId: string;
   readonly clock: Clock;
+  readonly trace: Trace;
   readonly onProgress?: (progress: CallProgress) => void;
   /** Time limit of one question, in milliseconds. */
   readonly ms: number;
@@ -111,13 +113,17 @@ async function ended(following: Following, state: State): Promise<State> {
 }
 
 function ask(
-  { talk, clock, taskId, ms }: Following,
+  { talk, clock, trace, taskId, ms }: Following,
   method: 'tasks/get' | 'tasks/result' | 'tasks/update',
   params: Record<string, unknown> = { taskId },
 ): Promise<State> {
   // A result may be waited for until the task is done; its clock limits that.
   const timeout = method === 'tasks/result' ? 2 ** 31 - 1 : ms;
-  return talk.client.request({ method, params }, ANY, { signal: clock.signal, timeout });
+  return talk.client.request({ method, params }, ANY, {
+    signal: clock.signal,
+    timeout,
+    headers: trace.mark,
+  });
 }
 
 function refusal({ error, statusMessage }: State, fallback: string): ProtocolError {

@@ -17,7 +17,7 @@ import {
 import type { ConnectOptions, Patience } from './connection-types.ts';
 import { LOST } from './explain.ts';
 import { isObject } from './schema.ts';
-import type { Wire } from './wire.ts';
+import { MARK, type Seeing, type Wire } from './wire.ts';
 
 /** Under this key of `_meta` stands the task that a server made of a call. */
 export const TASK_META = 'deft/task';
@@ -53,6 +53,17 @@ export function sseTransport(
   fetch: typeof globalThis.fetch,
 ): SSEClientTransport {
   return carryTasks(new SSEClientTransport(options.peer.url, shared(options, fetch)));
+}
+
+/** Tells the wire whose request goes out, and takes the mark off before it does. */
+export function noteSends(transport: Transport, wire: Wire): void {
+  const send: Transport['send'] = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const { [MARK]: mark, ...headers } = options?.headers ?? {};
+    if (mark === undefined) return send(message, options);
+    if (isJSONRPCRequest(message)) wire.belongs(message.id, mark);
+    return send(message, { ...options, headers });
+  };
 }
 
 function shared(
@@ -124,7 +135,7 @@ export function carryTasks<T extends Transport>(transport: T): T {
 }
 
 /** The SDK tells faults over HTTP+SSE in errors of another kind; here they look like those of HTTP. */
-export function asHttpError(cause: unknown, wire: Wire): unknown {
+export function asHttpError(cause: unknown, wire: Seeing): unknown {
   const status = wire.last()?.status ?? null;
   const isPlain = cause instanceof SseError || (cause instanceof Error && cause.name === 'Error');
   if (!isPlain || status === null || status < 300) return cause;

@@ -10,6 +10,7 @@ import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  Seen,
   ServerRecord,
   ToolAnnotations,
   ToolDefinition,
@@ -148,14 +149,6 @@ export interface HostError {
   readonly scope?: string;
   /** How the last exchange went, for a report. */
   readonly seen?: Seen;
-}
-
-/** What was seen of an answer: what a report needs and nothing more. Secrets are struck. */
-export interface Seen {
-  /** The HTTP status; null where no answer came. */
-  readonly status: number | null;
-  /** Response headers that matter, by lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One line of a server's log, in memory only. Untrusted. */

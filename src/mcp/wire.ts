@@ -4,6 +4,16 @@
  */
 import { noteBearer } from './auth/bearer.ts';
 
+/** Response headers that say what went wrong, as far as a browser lets a page read them. */
+const TELLING = [
+  'content-type',
+  'retry-after',
+  'www-authenticate',
+  'access-control-allow-origin',
+  'access-control-allow-headers',
+  'access-control-expose-headers',
+] as const;
+
 /** How the last POST of a connection went; over HTTP+SSE, the last request of any kind. */
 export interface Exchange {
   /** The HTTP status; null where no answer came. */
@@ -11,19 +21,45 @@ export interface Exchange {
   readonly contentType: string;
   readonly retryAfter: string | null;
   readonly challenge: string | null;
+  /** Those that a report may name, as they came. */
+  readonly headers: Readonly<Record<string, string>>;
   /** `cors` where the browser hides headers that the server does not expose. */
   readonly type: ResponseType | null;
   /** What fetch failed with. */
   readonly failure: unknown;
 }
 
-export interface Wire {
-  readonly fetch: typeof globalThis.fetch;
+/** What was seen of one thing that was asked, whatever else went over the connection meanwhile. */
+export interface Seeing {
   last(): Exchange | null;
   /** True where the last answer was larger than allowed. */
   overflowed(): boolean;
+}
+
+/** Follows the requests of one call. */
+export interface Trace extends Seeing {
+  /** Goes with the options of each of its requests; the transport takes it off (`noteSends`). */
+  readonly mark: Readonly<Record<string, string>>;
+  end(): void;
+}
+
+export interface Wire extends Seeing {
+  readonly fetch: typeof globalThis.fetch;
+  /** Begins to follow what is asked with its mark. */
+  trace(): Trace;
+  /** The request with this id of JSON-RPC belongs to the trace with this mark. */
+  belongs(id: string | number, mark: string): void;
   /** Milliseconds since the epoch at which the server was last heard of; 0: never. */
   heardAt(): number;
+}
+
+/** Name of the mark among the headers of a request's options. It is never sent. */
+export const MARK = 'deft-trace';
+
+interface Followed {
+  last: Exchange | null;
+  overflowed: boolean;
+  readonly ids: (string | number)[];
 }
 
 /**
@@ -39,13 +75,50 @@ export function createWire(
   let last: Exchange | null = null;
   let overflowed = false;
   let heardAt = 0;
+  let marks = 0;
+  const followed = new Map<string, Followed>();
+  const owners = new Map<string | number, Followed>();
+
+  /** Whose request it is that a body carries. */
+  function ownerOf(body: unknown): Followed | undefined {
+    if (owners.size === 0 || typeof body !== 'string' || !body.startsWith('{')) return undefined;
+    const { id } = JSON.parse(body) as { id?: string | number };
+    return id === undefined ? undefined : owners.get(id);
+  }
+
   return {
     last: () => last,
     overflowed: () => overflowed,
     heardAt: () => heardAt,
+
+    trace() {
+      marks += 1;
+      const mark = String(marks);
+      const own: Followed = { last: null, overflowed: false, ids: [] };
+      followed.set(mark, own);
+      return {
+        mark: { [MARK]: mark },
+        last: () => own.last,
+        overflowed: () => own.overflowed,
+        end() {
+          followed.delete(mark);
+          for (const id of own.ids) owners.delete(id);
+        },
+      };
+    },
+
+    belongs(id, mark) {
+      const own = followed.get(mark);
+      if (!own) return;
+      own.ids.push(id);
+      owners.set(id, own);
+    },
+
     async fetch(input, init) {
       const isPost = init?.method?.toUpperCase() === 'POST';
+      const owner = isPost ? ownerOf(init.body) : undefined;
       const note = (exchange: Exchange) => {
+        if (owner) Object.assign(owner, { last: exchange, overflowed: false });
         if (!isPost && onStreamEnd === undefined) return;
         last = exchange;
         overflowed = false;
@@ -59,6 +132,7 @@ export function createWire(
           contentType: '',
           retryAfter: null,
           challenge: null,
+          headers: {},
           type: null,
           failure,
         });
@@ -70,17 +144,27 @@ export function createWire(
         contentType: response.headers.get('content-type') ?? '',
         retryAfter: response.headers.get('retry-after'),
         challenge: response.headers.get('www-authenticate'),
+        headers: tellingOf(response.headers),
         type: response.type,
         failure: null,
       });
       const onOverflow = () => {
         overflowed = true;
+        // A stream that is no answer to a POST may carry the answer to any of them.
+        for (const one of owner ? [owner] : isPost ? [] : followed.values()) one.overflowed = true;
       };
       const answer = bounded(response, maxBytes, onOverflow, isPost ? undefined : onStreamEnd);
       if (answer.status === 401) noteBearer(answer, init?.headers);
       return answer;
     },
   };
+}
+
+function tellingOf(headers: Headers): Record<string, string> {
+  const named = TELLING.map((name) => [name, headers.get(name)] as const);
+  return Object.fromEntries(
+    named.filter((one): one is [(typeof one)[0], string] => Boolean(one[1])),
+  );
 }
 
 /** The same response with a body that fails once more than `maxBytes` came. */

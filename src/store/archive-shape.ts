@@ -12,6 +12,7 @@ import type {
   Message,
   NoticePart,
   Outcome,
+  OutcomeDetail,
   Part,
   PinnedArguments,
   Queued,
@@ -20,6 +21,7 @@ import type {
   ResourceDefinition,
   ResourceTemplateDefinition,
   RoutePart,
+  Seen,
   Sent,
   ServerRecord,
   Settings,
@@ -96,17 +98,59 @@ const block: Check<ContentBlock> = (value, path) => {
 
 const sent = object<Sent>({ to: text, text });
 
+const detail = optional(
+  object<OutcomeDetail>({
+    seen: optional(
+      object<Seen>({
+        status: nullable(whole),
+        headers: (value, path) => {
+          const named = Object.entries(jsonObject(value, path));
+          return Object.fromEntries(
+            named.map(([name, one]) => [name, text(one, `${path}.${name}`)]),
+          );
+        },
+        code: optional((value, path) =>
+          Number.isSafeInteger(value) ? (value as number) : wrong(path, 'is not a whole number'),
+        ),
+      }),
+    ),
+    text: optional(text),
+  }),
+);
+
+type Ended<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
+
 const outcome = byKind<Outcome>({
-  result: object<Extract<Outcome, { kind: 'result' }>>({
+  result: object<Ended<'result'>>({
     kind: exactly('result'),
     content: list(block),
     structured: optional(json),
     note: optional(text),
   }),
-  tool_error: object({ kind: exactly('tool_error'), content: list(block) }),
-  unavailable: object({ kind: exactly('unavailable'), code: text, message: text, advice: text }),
-  timeout: object({ kind: exactly('timeout'), message: text, advice: text }),
-  unknown: object({ kind: exactly('unknown'), message: text, advice: text }),
+  tool_error: object<Ended<'tool_error'>>({
+    kind: exactly('tool_error'),
+    content: list(block),
+    detail,
+  }),
+  unavailable: object<Ended<'unavailable'>>({
+    kind: exactly('unavailable'),
+    code: text,
+    message: text,
+    advice: text,
+    detail,
+  }),
+  timeout: object<Ended<'timeout'>>({
+    kind: exactly('timeout'),
+    message: text,
+    advice: text,
+    detail,
+  }),
+  unknown: object<Ended<'unknown'>>({
+    kind: exactly('unknown'),
+    message: text,
+    advice: text,
+    detail,
+  }),
 });
 
 const asked = object<Asked>({

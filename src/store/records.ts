@@ -284,6 +284,23 @@ export type Part =
 /** One piece of a tool's result, as MCP's ContentBlock. Untrusted. */
 export type ContentBlock = Readonly<Record<string, unknown>> & { readonly type: string };
 
+/** What was seen of an answer: what a report needs and nothing more. Secrets are struck. */
+export interface Seen {
+  /** The HTTP status; null where no answer came. */
+  readonly status: number | null;
+  /** Response headers that matter, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the error of JSON-RPC in the answer. */
+  readonly code?: number;
+}
+
+/** For the report of a call that failed: what its own exchange looked like, and what was thrown. */
+export interface OutcomeDetail {
+  readonly seen?: Seen;
+  /** Cut short, secrets struck. */
+  readonly text?: string;
+}
+
 /** How a call ended. Exactly one of these; `unknown` means that it may have taken effect. */
 export type Outcome =
   | {
@@ -293,15 +310,30 @@ export type Outcome =
       /** What is wrong with it, e.g. that it is not of the shape that its tool promised. */
       readonly note?: string;
     }
-  | { readonly kind: 'tool_error'; readonly content: readonly ContentBlock[] }
+  | {
+      readonly kind: 'tool_error';
+      readonly content: readonly ContentBlock[];
+      readonly detail?: OutcomeDetail;
+    }
   | {
       readonly kind: 'unavailable';
       readonly code: string;
       readonly message: string;
       readonly advice: string;
+      readonly detail?: OutcomeDetail;
     }
-  | { readonly kind: 'timeout'; readonly message: string; readonly advice: string }
-  | { readonly kind: 'unknown'; readonly message: string; readonly advice: string };
+  | {
+      readonly kind: 'timeout';
+      readonly message: string;
+      readonly advice: string;
+      readonly detail?: OutcomeDetail;
+    }
+  | {
+      readonly kind: 'unknown';
+      readonly message: string;
+      readonly advice: string;
+      readonly detail?: OutcomeDetail;
+    };
 
 /** MCP tool annotations: hints from the server, not trusted until the person trusts the server. */
 export interface ToolAnnotations {
