@@ -44,6 +44,7 @@ export default defineConfig({
             'axe-core',
             '@mlc-ai/web-llm',
             '@modelcontextprotocol/client',
+            '@noble/ciphers/chacha.js',
             '@wllama/wllama',
             'chrono-node/en',
             'eventsource-parser',

@@ -45,6 +45,9 @@ const PERMISSIONS: Readonly<Record<string, 'self' | 'none'>> = {
   microphone: 'self',
   // Reads the QR code of a server, after a tap.
   camera: 'self',
+  // The passkey of the app lock.
+  'publickey-credentials-get': 'self',
+  'publickey-credentials-create': 'self',
   'display-capture': 'none',
   geolocation: 'none',
   payment: 'none',
@@ -56,7 +59,6 @@ const PERMISSIONS: Readonly<Record<string, 'self' | 'none'>> = {
   gyroscope: 'none',
   magnetometer: 'none',
   'browsing-topics': 'none',
-  'publickey-credentials-get': 'none',
 };
 
 /** Every header that goes with every response of the app. */

@@ -18,6 +18,7 @@ const TOPICS: ReadonlySet<string> = new Set<Topic>([
   'settings',
   'secrets',
   'actions',
+  'lock',
 ]);
 
 function readChange(data: unknown): Change | null {

@@ -5,10 +5,11 @@ import { QuotaError } from './store.ts';
  * blocked: another tab keeps an old version open · outdated: a newer version, or an erasure, in
  * another tab closed this one's connection · newer: the data was written by a newer version ·
  * upgrade: older data could not be brought up to date · unavailable: the browser gives no storage ·
- * closed: the store was closed here · gone: what was to be written to has been deleted
+ * closed: the store was closed here · gone: what was to be written to has been deleted · locked: the
+ * app lock is on and this tab has not opened it, or it was turned on or off in another tab
  */
 export type StoreErrorKind =
-  'blocked' | 'outdated' | 'newer' | 'upgrade' | 'unavailable' | 'closed' | 'gone';
+  'blocked' | 'outdated' | 'newer' | 'upgrade' | 'unavailable' | 'closed' | 'gone' | 'locked';
 
 const WORDS: Record<StoreErrorKind, readonly [message: string, advice: string]> = {
   blocked: [
@@ -29,6 +30,7 @@ const WORDS: Record<StoreErrorKind, readonly [message: string, advice: string]> 
     'Leave private browsing, or allow site data for this address, then reload.',
   ],
   closed: ['The store is closed.', 'Reload the app.'],
+  locked: ['Deft is locked, or its lock was changed in another tab.', 'Reload this tab to go on.'],
   gone: ['This conversation or message was deleted.', 'Open another conversation.'],
 };
 

@@ -1,14 +1,16 @@
 /** Opens the store: one connection, its tables, and the changes that keep tabs in step. */
+import { deleteDB } from 'idb';
 import { createActionLog } from './action-log.ts';
 import { createChanges } from './changes.ts';
-import { connect } from './connection.ts';
+import { connect, type Connection } from './connection.ts';
 import { createConversations } from './conversations.ts';
 import { createDecisions } from './decisions.ts';
+import { StoreError } from './errors.ts';
 import { createGrants } from './grants.ts';
 import { createMessages } from './messages.ts';
 import { MIGRATIONS } from './schema.ts';
 import { createSettings } from './settings.ts';
-import type { Store } from './store.ts';
+import type { Changes, Lock, Locked, Store } from './store.ts';
 import { createTable } from './tables.ts';
 import { createVault } from './vault.ts';
 
@@ -17,19 +19,73 @@ export interface OpenOptions {
   readonly name?: string;
   /** False: other tabs neither hear of changes nor are heard. */
   readonly channel?: boolean;
-  /** Called once when a newer version in another tab took over: this one has to be reloaded. */
+  /**
+   * Called once when another tab made this one useless, by a newer version or by turning the app lock
+   * on or off: this one has to be reloaded.
+   */
   readonly onOutdated?: () => void;
   /** Milliseconds to wait for tabs with an older version to let go; 5,000 by default. */
   readonly blockedMs?: number;
+  /** Asked where the app lock is on; resolves once it has opened it. Without it the store stays shut. */
+  readonly unlock?: (locked: Locked) => Promise<void>;
 }
 
 const loadArchive = () => import('./archive.ts');
+const loadLock = () => import('./lock.ts');
+
+/** Waits until the person has opened the app lock, where there is one. */
+async function passLock(
+  connection: Connection,
+  changes: Changes,
+  { name = 'deft', unlock }: OpenOptions,
+): Promise<void> {
+  const row = await connection.read(['lock'], (tx) => tx.objectStore('lock').get('lock'));
+  if (!row) return;
+  if (unlock) {
+    const { createLock, unlock: open } = await loadLock();
+    const { ways, wait } = createLock(connection, changes);
+    await unlock({
+      ways,
+      wait,
+      open: (proof) => open(connection, changes, proof),
+      async erase() {
+        connection.close();
+        await deleteDB(name);
+      },
+    });
+  }
+  if (connection.stance.lock === null) throw new StoreError('locked');
+}
+
+/** The lock of an open store; its code comes when it is asked for. */
+function createLazyLock(connection: Connection, changes: Changes): Lock {
+  const load = async () => (await loadLock()).createLock(connection, changes);
+  return {
+    on: () => connection.stance.lock !== null,
+    ways: async () => (await load()).ways(),
+    wait: async () => (await load()).wait(),
+    turnOn: async (...input) => (await load()).turnOn(...input),
+    prove: async (proof) => (await load()).prove(proof),
+  };
+}
 
 /** Rejects with a `StoreError` or a `QuotaError`, whose words are for the person. */
 export async function openStore(options: OpenOptions = {}): Promise<Store> {
   const { name = 'deft', channel = true, onOutdated, blockedMs = 5_000 } = options;
   const connection = await connect({ name, migrations: MIGRATIONS, blockedMs, onOutdated });
   const changes = createChanges(channel ? `${name}-changes` : null);
+  // Any use of a sealed store finds out whether the lock is still the one that is known here.
+  changes.subscribe(({ topic, remote }) => {
+    if (topic === 'lock' && remote)
+      connection.read(['reminders'], (tx) => tx.objectStore('reminders').count()).catch(() => {});
+  });
+  try {
+    await passLock(connection, changes, options);
+  } catch (error) {
+    connection.close();
+    changes.close();
+    throw error;
+  }
   return {
     changes,
     conversations: createConversations(connection, changes),
@@ -52,6 +108,7 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
       import: async (file, passphrase) =>
         (await loadArchive()).createArchive(connection, changes).import(file, passphrase),
     },
+    lock: createLazyLock(connection, changes),
     close() {
       connection.close();
       changes.close();

@@ -29,7 +29,8 @@ export type Topic =
   | 'figures'
   | 'settings'
   | 'secrets'
-  | 'actions';
+  | 'actions'
+  | 'lock';
 
 export interface Change {
   readonly topic: Topic;
@@ -177,6 +178,73 @@ export interface Archive {
   >;
 }
 
+/** What opens the app lock. */
+export type Proof =
+  | { readonly kind: 'passphrase'; readonly passphrase: string }
+  /** `secret`: the 32 bytes that the passkey's PRF answers with. */
+  | { readonly kind: 'passkey'; readonly secret: Uint8Array<ArrayBuffer> };
+
+/** What is to open it from now on. */
+export type NewWay =
+  /** At least eight characters. */
+  | { readonly kind: 'passphrase'; readonly passphrase: string }
+  | {
+      readonly kind: 'passkey';
+      /** Id of the credential, and the salt that its PRF was asked with. */
+      readonly credential: Uint8Array<ArrayBuffer>;
+      readonly salt: Uint8Array<ArrayBuffer>;
+      readonly secret: Uint8Array<ArrayBuffer>;
+    };
+
+/** A way that there is, with what has to be known to take it. */
+export type Way =
+  | { readonly kind: 'passphrase' }
+  | {
+      readonly kind: 'passkey';
+      readonly credential: Uint8Array<ArrayBuffer>;
+      readonly salt: Uint8Array<ArrayBuffer>;
+    };
+
+/** What became of a try. `waitMs`: until another one is heard; after `wait` this one was not. */
+export type Tried =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly why: 'wrong' | 'wait'; readonly waitMs: number };
+
+/** What may be done with the lock once it was opened again. Each rejects where another tab was faster. */
+export interface LockChange {
+  /** Adds a way, in the place of one of its kind. */
+  setWay(way: NewWay): Promise<void>;
+  /** Takes a way away; never the last one. */
+  removeWay(kind: Way['kind']): Promise<void>;
+  /** Writes everything plain again; `progress` hears how much is done, from 0 to 1. */
+  turnOff(progress?: (share: number) => void): Promise<void>;
+}
+
+/** The app lock of a store that is open. */
+export interface Lock {
+  /** Whether there is a lock. */
+  on(): boolean;
+  /** None where there is no lock. */
+  ways(): Promise<readonly Way[]>;
+  /** Milliseconds until another passphrase is heard. */
+  wait(): Promise<number>;
+  /** Seals everything; `progress` hears how much is done, from 0 to 1. */
+  turnOn(way: NewWay, progress?: (share: number) => void): Promise<void>;
+  /** Opens it again, before anything about it is changed. */
+  prove(
+    proof: Proof,
+  ): Promise<
+    { readonly ok: true; readonly change: LockChange } | Exclude<Tried, { readonly ok: true }>
+  >;
+}
+
+/** A store that is locked: all that can be done with it. */
+export interface Locked extends Pick<Lock, 'ways' | 'wait'> {
+  open(proof: Proof): Promise<Tried>;
+  /** Deletes the whole database, for one who cannot open it. */
+  erase(): Promise<void>;
+}
+
 export interface Store {
   readonly changes: Changes;
   readonly conversations: ConversationTable;
@@ -193,5 +261,6 @@ export interface Store {
   readonly vault: Vault;
   readonly actions: ActionLog;
   readonly archive: Archive;
+  readonly lock: Lock;
   close(): void;
 }
