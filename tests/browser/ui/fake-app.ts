@@ -321,6 +321,8 @@ export function fakeApp(
       presets: () => [],
       accounts: async () => [],
       add: unused,
+      async setImages() {},
+      sees: async () => false,
       async remove() {},
       brain: async () => null,
       startSignIn: unused,
