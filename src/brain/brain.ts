@@ -47,8 +47,27 @@ export interface ModelCall {
   readonly mended?: string;
 }
 
+/**
+ * A picture as it came: what it says of itself is not trusted, and whoever sends it on reads its bytes
+ * (pictures.ts), makes it small enough, or says in words why the model is not shown it.
+ */
+export interface BrainImage {
+  /** E.g. `image/png`. */
+  readonly mime: string;
+  /** Base64. */
+  readonly data: string;
+  /** What to call it where it is not shown. */
+  readonly name?: string;
+  /** Who gave it, e.g. the name of a server; left out of the person's own. */
+  readonly from?: string;
+}
+
 export type BrainMessage =
-  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      readonly images?: readonly BrainImage[];
+    }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ModelCall[] }
   | {
       readonly role: 'tool';
@@ -56,6 +75,7 @@ export type BrainMessage =
       readonly name: string;
       readonly text: string;
       readonly isError: boolean;
+      readonly images?: readonly BrainImage[];
     };
 
 export type ToolChoice = 'auto' | 'none' | 'required';
@@ -132,7 +152,11 @@ export interface BrainError {
 }
 
 export type BrainEvent =
-  /** What is about to be read by the model: for a cloud, the exact body that leaves the phone. */
+  /**
+   * What is about to be read by the model: for a cloud, the exact body that leaves the phone. Only the
+   * bytes of pictures are left out, for they would be stored twice: in their place stand the kind, the
+   * size and the SHA-256 of what left, so that a picture can still be told from every other.
+   */
   | { readonly type: 'sent'; readonly text: string; readonly to: string }
   /**
    * The model is being made ready; fraction from 0 to 1, or null where unknown. `wait`: another tab's

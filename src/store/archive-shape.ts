@@ -467,6 +467,7 @@ const document = object<ArchiveDocument>({
       baseUrl: address,
       model: text,
       contextTokens: whole,
+      images: optional(flag),
     }),
   ),
   conversations: list(object<ArchivedConversation>({ conversation, messages: list(message) })),

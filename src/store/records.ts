@@ -571,6 +571,8 @@ export interface CloudAccount {
   readonly baseUrl: string;
   readonly model: string;
   readonly contextTokens: number;
+  /** Whether its model can see pictures, where the person said so. */
+  readonly images?: boolean;
 }
 
 /** A model on this phone: what is known of it beyond the catalogue. */

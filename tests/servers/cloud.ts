@@ -10,7 +10,9 @@
  *   no answer at all · `huge` an answer without an end · `slow` 100 ms a chunk · `length` cut by the
  *   limit · `refuse` the provider declines · `badcall` a malformed call, then a right one · `badargs`
  *   a call that fails its schema, then a right one · `badalways` only malformed calls · `repeat` the
- *   same call again and again · `picky` refuses parameters one by one · `whole` does not stream.
+ *   same call again and again · `picky` refuses parameters one by one · `whole` does not stream ·
+ *   `blind` refuses pictures.
+ * A model whose id holds `mistral` takes no user behind a tool.
  * A model whose id holds `think` also streams its thoughts.
  *
  * Run by hand: npx tsx tests/servers/cloud.ts [port]
@@ -62,7 +64,7 @@ export interface CloudServerOptions {
 const MODELS = [
   'strong',
   'strong-think',
-  ...'missing rate payment context server overloaded html redirect garbage cut unfinished fault hang silent huge slow length refuse badcall badargs badalways repeat picky whole'.split(
+  ...'missing rate payment context server overloaded html redirect garbage cut unfinished fault hang silent huge slow length refuse badcall badargs badalways repeat picky whole blind'.split(
     ' ',
   ),
 ];
@@ -173,6 +175,9 @@ export async function startCloud(options: CloudServerOptions = {}): Promise<Clou
     let seen: Seen;
     try {
       seen = side.read(body, model);
+      const pictures = seen.turns.some((turn) => turn.role !== 'assistant' && turn.images?.length);
+      if (mode === 'blind' && pictures)
+        return fail(404, 'No endpoints found that support image input', 'not_found');
       if (mode === 'picky') refuseParameters(object(body));
     } catch (cause) {
       if (cause instanceof Rejected) return json(response, cause.status, cause.body);

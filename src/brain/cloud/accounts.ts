@@ -91,6 +91,7 @@ export function createCloud(options: CloudOptions): Cloud {
       baseUrl: address.baseUrl,
       model,
       contextTokens: preset.contextTokens,
+      ...(entry.images === undefined ? {} : { images: entry.images }),
     };
     const error = await tryOut(await make(account, key), net.now());
     return error ? { ok: false, error } : keep(account, key);
@@ -102,6 +103,16 @@ export function createCloud(options: CloudOptions): Cloud {
     accounts: () => store.accounts.all(),
 
     add,
+
+    async setImages(id, images) {
+      const account = await store.accounts.get(id);
+      if (account) await store.accounts.put({ ...account, images });
+    },
+
+    async sees(account) {
+      const { seesPictures } = await import('./sight.ts');
+      return seesPictures(account);
+    },
 
     async remove(id) {
       brains.delete(id);

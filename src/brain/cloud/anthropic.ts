@@ -2,6 +2,7 @@
  * Anthropic's Messages API, straight from the browser
  * (platform.claude.com/docs/en/api/messages, …/build-with-claude/streaming).
  */
+import type { BrainImage } from '../brain.ts';
 import { historyOf, systemText, wireNames, type Turn } from './history.ts';
 import { isRecord, list, number, parse, record, string, type Json } from './json.ts';
 import { anthropicSchema } from './schema.ts';
@@ -69,7 +70,9 @@ function blocksOf(turn: Turn, echoes: Echoes, cache: Json): Json[] {
   const blocks: Json[] = [];
   switch (turn.role) {
     case 'user':
-      blocks.push({ type: 'text', text: turn.text });
+      // Pictures before the words about them (…/build-with-claude/vision).
+      blocks.push(...turn.images.map(imageBlock));
+      if (turn.text.trim()) blocks.push({ type: 'text', text: turn.text });
       break;
     case 'assistant': {
       if (turn.calls.length > 0) blocks.push(...list(echoes.get(turn.after)).map(record));
@@ -83,11 +86,21 @@ function blocksOf(turn: Turn, echoes: Echoes, cache: Json): Json[] {
         blocks.push({
           type: 'tool_result',
           tool_use_id: result.id,
-          content: result.text,
+          content:
+            result.images.length > 0
+              ? [
+                  ...(result.text.trim() ? [{ type: 'text', text: result.text }] : []),
+                  ...result.images.map(imageBlock),
+                ]
+              : result.text,
           ...(result.isError ? { is_error: true } : {}),
         });
   }
   return blocks.map((block, at) => (at === blocks.length - 1 ? { ...block, ...cache } : block));
+}
+
+function imageBlock({ mime, data }: BrainImage): Json {
+  return { type: 'image', source: { type: 'base64', media_type: mime, data } };
 }
 
 interface Block {

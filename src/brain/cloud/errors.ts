@@ -226,6 +226,24 @@ export function httpError(
   return classify(what, body, peer, answer.retryAfter, now);
 }
 
+const PICTURES = /\b(images?|image_url|vision|multimodal|mmproj)\b/i;
+
+/** The error of a host that will not take the pictures of a request; null where it says something else. */
+export function picturesError(
+  answer: { readonly status: number; readonly body: string },
+  peer: Peer,
+): BrainError | null {
+  if ([401, 402, 403, 429].includes(answer.status) || !PICTURES.test(answer.body)) return null;
+  const { message } = said(parse(answer.body) ?? {}, answer.status);
+  return fault(
+    'refused',
+    `${peer.model} did not take the pictures in this conversation.`,
+    'Choose another cloud model, or say under Cloud models that this one cannot see pictures.',
+    peer,
+    `${answer.status}: ${message || plain(answer.body)}`,
+  );
+}
+
 /** The error that a host reports inside a stream that began well. */
 export function eventError(payload: unknown, peer: Peer, now: number): BrainError {
   const what = said(payload);

@@ -2,7 +2,8 @@
  * Google's Gemini API, native REST (ai.google.dev/api/generate-content): its OpenAI-compatible
  * interface does not let browsers in. The key goes in a header, never in the address.
  */
-import { historyOf, systemText, wireNames, type Turn } from './history.ts';
+import type { BrainImage } from '../brain.ts';
+import { historyOf, picturesOf, systemText, wireNames, type Turn } from './history.ts';
 import { isRecord, list, number, parse, record, string, type Json } from './json.ts';
 import { geminiSchema } from './schema.ts';
 import {
@@ -78,7 +79,10 @@ export function geminiWire(target: Target, echoes: Echoes): Wire {
 function partsOf(turn: Turn, echoes: Echoes): Json[] {
   switch (turn.role) {
     case 'user':
-      return [{ text: turn.text }];
+      return [
+        ...turn.images.map(imagePart),
+        ...(turn.text || turn.images.length === 0 ? [{ text: turn.text }] : []),
+      ];
     case 'assistant': {
       // The seals, in the order of the calls; of parallel calls only the first has one.
       const seals = list(echoes.get(turn.after));
@@ -94,13 +98,23 @@ function partsOf(turn: Turn, echoes: Echoes): Json[] {
       ];
     }
     case 'results':
-      return turn.results.map((result) => ({
-        functionResponse: {
-          name: result.name,
-          response: result.isError ? { error: result.text } : { output: result.text },
-        },
-      }));
+      // Pictures stand beside the responses: inside of one only the newest models take them.
+      return [
+        ...turn.results.map((result) => ({
+          functionResponse: {
+            name: result.name,
+            response: result.isError ? { error: result.text } : { output: result.text },
+          },
+        })),
+        ...turn.results
+          .filter(({ images }) => images.length > 0)
+          .flatMap((result) => [{ text: picturesOf(result) }, ...result.images.map(imagePart)]),
+      ];
   }
+}
+
+function imagePart({ mime, data }: BrainImage): Json {
+  return { inlineData: { mimeType: mime, data } };
 }
 
 function geminiReader(): Reader {

@@ -2,7 +2,7 @@
  * The conversation in the form that every cloud interface insists on: each call is followed by its
  * result, no result comes without its call, nothing is empty, and a user speaks first and last.
  */
-import type { BrainMessage, BrainRequest, ToolSpec } from '../brain.ts';
+import type { BrainImage, BrainMessage, BrainRequest, ToolSpec } from '../brain.ts';
 
 export interface WireCall {
   /**
@@ -19,10 +19,11 @@ export interface WireResult {
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
+  readonly images: readonly BrainImage[];
 }
 
 export type Turn =
-  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly images: readonly BrainImage[] }
   | {
       readonly role: 'assistant';
       readonly text: string;
@@ -70,6 +71,11 @@ const LEFT_OUT = '(Earlier messages are left out.)';
 const GO_ON = 'Go on.';
 const NOT_RUN = 'This call was not run.';
 
+/** What stands before the pictures of a result where they cannot stand inside of it. */
+export function picturesOf(result: WireResult): string {
+  return `Pictures in the result of ${result.name}:`;
+}
+
 export interface History {
   readonly turns: readonly Turn[];
   /** Tells this conversation from others, well enough for a short memory. */
@@ -97,11 +103,13 @@ export function historyOf(messages: readonly BrainMessage[], names: Names): Hist
   let count = 0;
   const add = (turn: Turn): void => {
     turns.push(turn);
-    key = hash(key + JSON.stringify(turn));
+    // Without the megabytes of pictures: the words beside them tell turns apart.
+    key = hash(key + JSON.stringify(turn, (name, value) => (name === 'images' ? [] : value)));
   };
   for (const message of messages) {
     if (message.role === 'user') {
-      if (message.text) add({ role: 'user', text: message.text });
+      const { text, images = [] } = message;
+      if (text || images.length > 0) add({ role: 'user', text, images });
     } else if (message.role === 'assistant') {
       if (!message.text && message.calls.length === 0) continue;
       const calls = message.calls.map((call) => ({
@@ -121,12 +129,13 @@ export function historyOf(messages: readonly BrainMessage[], names: Names): Hist
               name,
               text: result ? result.text : NOT_RUN,
               isError: result ? result.isError : true,
+              images: result?.images ?? [],
             };
           }),
         });
     }
   }
-  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', text: LEFT_OUT });
-  if (turns.at(-1)?.role === 'assistant') turns.push({ role: 'user', text: GO_ON });
+  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', text: LEFT_OUT, images: [] });
+  if (turns.at(-1)?.role === 'assistant') turns.push({ role: 'user', text: GO_ON, images: [] });
   return { turns, key };
 }

@@ -5,6 +5,7 @@ import { anthropicWire } from './anthropic.ts';
 import type { Peer } from './errors.ts';
 import { geminiWire } from './gemini.ts';
 import { openaiWire } from './openai.ts';
+import { seesPictures } from './sight.ts';
 import { cloudBrain, type Net } from './stream.ts';
 import type { CloudPreset } from './types.ts';
 import { Echoes, type Target, type Wire } from './wire.ts';
@@ -32,7 +33,7 @@ export function makeBrain(
     label: `${account.model}, ${account.label}`,
     contextTokens: account.contextTokens,
     maxTools: MAX_TOOLS,
-    can: { tools: true, images: false, schema: true },
+    can: { tools: true, images: seesPictures(account), schema: true },
   };
   const peer: Peer = {
     name: account.label,

@@ -5,8 +5,8 @@
  *
  * It sends the fewest parameters and headers, because each host refuses others of them.
  */
-import type { ToolSpec } from '../brain.ts';
-import { historyOf, systemText, wireNames, type Turn } from './history.ts';
+import type { BrainImage, ToolSpec } from '../brain.ts';
+import { historyOf, picturesOf, systemText, wireNames, type Turn } from './history.ts';
 import { isRecord, list, number, parse, record, string, type Json } from './json.ts';
 import { objectSchema } from './schema.ts';
 import {
@@ -28,6 +28,8 @@ export function openaiWire(target: Target, echoes: Echoes): Wire {
   const host = new URL(target.baseUrl).hostname;
   const isOpenAi = host === 'api.openai.com';
   const isMistral = host === 'api.mistral.ai';
+  // Mistral's models refuse a user behind a tool ("Unexpected role"), whoever serves them.
+  const bridged = isMistral || /(mis|minis|devs|mags|codes|pix)tral/i.test(target.model);
   const thinks = isOpenAi || host === 'openrouter.ai';
 
   return {
@@ -52,7 +54,9 @@ export function openaiWire(target: Target, echoes: Echoes): Wire {
         model: target.model,
         messages: [
           { role: 'system', content: systemText(request) },
-          ...historyOf(request.messages, names).turns.flatMap((turn) => messagesOf(turn, echoes)),
+          ...historyOf(request.messages, names).turns.flatMap((turn) =>
+            messagesOf(turn, echoes, bridged),
+          ),
         ],
         stream: true,
       };
@@ -95,10 +99,16 @@ function toolOf(tool: ToolSpec, name: string): Json {
   };
 }
 
-function messagesOf(turn: Turn, echoes: Echoes): Json[] {
+/** `bridged`: between the results of tools and what a user says there must be an answer. */
+function messagesOf(turn: Turn, echoes: Echoes, bridged: boolean): Json[] {
   switch (turn.role) {
     case 'user':
-      return [{ role: 'user', content: turn.text }];
+      return [
+        {
+          role: 'user',
+          content: turn.images.length > 0 ? partsOf(turn.text, turn.images) : turn.text,
+        },
+      ];
     case 'assistant': {
       if (turn.calls.length === 0) return [{ role: 'assistant', content: turn.text }];
       return [
@@ -114,8 +124,8 @@ function messagesOf(turn: Turn, echoes: Echoes): Json[] {
         },
       ];
     }
-    case 'results':
-      return turn.results.map((result) => ({
+    case 'results': {
+      const answers = turn.results.map((result) => ({
         role: 'tool',
         tool_call_id: result.id,
         content:
@@ -123,7 +133,25 @@ function messagesOf(turn: Turn, echoes: Echoes): Json[] {
             ? `Error: ${result.text}`
             : result.text,
       }));
+      // A tool message holds text only, so that its pictures are a message of their own.
+      const content = turn.results
+        .filter(({ images }) => images.length > 0)
+        .flatMap((result) => partsOf(picturesOf(result), result.images));
+      if (content.length === 0) return answers;
+      const between = bridged ? [{ role: 'assistant', content: 'The pictures come next.' }] : [];
+      return [...answers, ...between, { role: 'user', content }];
+    }
   }
+}
+
+function partsOf(text: string, images: readonly BrainImage[]): Json[] {
+  return [
+    ...(text ? [{ type: 'text', text }] : []),
+    ...images.map(({ mime, data }) => ({
+      type: 'image_url',
+      image_url: { url: `data:${mime};base64,${data}` },
+    })),
+  ];
 }
 
 interface GrowingCall {

@@ -15,6 +15,7 @@ import type {
   BrainUsage,
   ModelCall,
 } from '../brain.ts';
+import { unseen } from '../pictures.ts';
 import {
   cutError,
   eventError,
@@ -23,6 +24,7 @@ import {
   movedError,
   networkError,
   pageError,
+  picturesError,
   refusedError,
   stalledError,
   tooLargeError,
@@ -32,6 +34,7 @@ import {
 } from './errors.ts';
 import { historyOf, wireNames } from './history.ts';
 import { isRecord, parse } from './json.ts';
+import type { Album, ReadyRequest } from './pictures.ts';
 import { estimateTokens } from './tokens.ts';
 import {
   HostFault,
@@ -82,10 +85,13 @@ export function cloudBrain(
 ): Brain {
   /** Parameters that this host refused, for as long as this brain lives. */
   const changed = new Set<string>();
+  const album: Album = new Map();
+  const sees = info.can.images;
   return {
     describe: () => info,
     countTokens: estimateTokens,
-    stream: (request, signal) => answer(request, signal, { wire, peer, net, echoes, changed }),
+    stream: (request, signal) =>
+      answer(request, signal, { wire, peer, net, echoes, changed, album, sees }),
   };
 }
 
@@ -95,10 +101,25 @@ interface Setting {
   readonly net: Net;
   readonly echoes: Echoes;
   readonly changed: Set<string>;
+  readonly album: Album;
+  readonly sees: boolean;
+}
+
+/** The request with its pictures as the model takes them, or in words. */
+async function readied(request: BrainRequest, { album, sees }: Setting): Promise<ReadyRequest> {
+  const asIs = { request, receipt: (body: string) => body };
+  if (!hasPictures(request)) return asIs;
+  if (!sees) return { ...asIs, request: { ...request, messages: unseen(request.messages) } };
+  const { readyPictures } = await import('./pictures.ts');
+  return readyPictures(request, album);
+}
+
+function hasPictures({ messages }: BrainRequest): boolean {
+  return messages.some((message) => message.role !== 'assistant' && message.images?.length);
 }
 
 async function* answer(
-  request: BrainRequest,
+  asked: BrainRequest,
   signal: AbortSignal,
   setting: Setting,
 ): AsyncGenerator<BrainEvent, void, undefined> {
@@ -107,7 +128,9 @@ async function* answer(
   const clock = new Clock();
   let reader: Reader | undefined;
   try {
-    const response = yield* send(request, setting, watch, clock);
+    const ready = await watch.wait(readied(asked, setting));
+    const { request } = ready;
+    const response = yield* send(ready, setting, watch, clock);
     reader = wire.read();
     for await (const delta of readStream(response, reader, watch, setting)) {
       clock.token();
@@ -131,7 +154,7 @@ async function* answer(
 
 /** Sends the request, again without a parameter that the host refuses, until an answer begins. */
 async function* send(
-  request: BrainRequest,
+  { request, receipt }: ReadyRequest,
   { wire, peer, net, changed }: Setting,
   watch: Watch,
   clock: Clock,
@@ -140,7 +163,7 @@ async function* send(
     const outgoing = wire.write(request, changed);
     const body = JSON.stringify(outgoing.body);
     watch.check();
-    yield { type: 'sent', text: body, to: peer.url.host };
+    yield { type: 'sent', text: receipt(body), to: peer.url.host };
     watch.check();
     clock.start();
     let response: Response;
@@ -173,7 +196,8 @@ async function* send(
       body: await readStart(response, watch),
       retryAfter: response.headers.get('retry-after'),
     };
-    const error = httpError(refusal, peer, net.now());
+    const error =
+      (hasPictures(request) && picturesError(refusal, peer)) || httpError(refusal, peer, net.now());
     const parameter = error.kind === 'protocol' && refusedParameter(refusal.body, wire, changed);
     if (!parameter || round >= NEGOTIATIONS) throw new Failed(error);
     changed.add(parameter);

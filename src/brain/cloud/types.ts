@@ -25,6 +25,8 @@ export interface NewAccount {
   readonly baseUrl: string;
   readonly model: string;
   readonly key: string;
+  /** Its model can see pictures; default: as far as its name says. */
+  readonly images?: boolean;
 }
 
 export interface Cloud {
@@ -37,6 +39,10 @@ export interface Cloud {
     | { readonly ok: true; readonly account: CloudAccount }
     | { readonly ok: false; readonly error: BrainError }
   >;
+  /** Says of an account's model whether it can see pictures. */
+  setImages(id: string, images: boolean): Promise<void>;
+  /** Whether an account's model can see pictures: as the person said, or else as its name says. */
+  sees(account: Pick<CloudAccount, 'preset' | 'model' | 'images'>): Promise<boolean>;
   remove(id: string): Promise<void>;
   brain(id: string): Promise<Brain | null>;
   /** Starts OpenRouter's PKCE sign-in: the URL to go to. The verifier is kept until `finishSignIn`. */

@@ -50,6 +50,18 @@ interface Turn {
   readonly asSaid: boolean;
 }
 
+/** What a tool's pictures come behind where they are a message of their own; the request stands before it. */
+const PICTURES = /^Pictures in the result of /;
+
+/** What it sees in the pictures since the user last spoke, theirs included. */
+function picturesIn(turns: readonly SeenTurn[]): string {
+  const images = turns.flatMap((turn) => (turn.role === 'assistant' ? [] : (turn.images ?? [])));
+  const seen = images.map(
+    ({ mime, width, height }) => `a ${mime.slice('image/'.length)} of ${width}×${height}`,
+  );
+  return seen.length > 0 ? `I see ${seen.join(' and ')}.` : '';
+}
+
 export function think(seen: Seen): Reply {
   const turn = readTurn(seen);
   const states = goalsOf(turn).map((goal) => goal(turn));
@@ -57,11 +69,20 @@ export function think(seen: Seen): Reply {
   const thinking = `The user said: ${turn.request.slice(0, 80)}`;
   if (calls.length > 0 && seen.toolChoice !== 'none') return { thinking, text: '', calls };
   const sentences = states.flatMap((state) => (state.kind === 'say' ? [state.sentence] : []));
+  const pictures = picturesIn(seen.turns.slice(startOf(seen)));
+  if (pictures) sentences.push(pictures);
   return { thinking, text: sentences.join(' ') || chat(turn), calls: [] };
 }
 
+/** Where the user last spoke. */
+function startOf(seen: Seen): number {
+  return seen.turns.findLastIndex(
+    (turn) => turn.role === 'user' && !isNudge(turn.text) && !PICTURES.test(turn.text),
+  );
+}
+
 function readTurn(seen: Seen): Turn {
-  const start = seen.turns.findLastIndex((turn) => turn.role === 'user' && !isNudge(turn.text));
+  const start = startOf(seen);
   const since = seen.turns.slice(start + 1);
   const done: Done[] = [];
   since.forEach((turn, at) => {

@@ -8,14 +8,23 @@ export interface SeenCall {
   readonly args: Json;
 }
 
+/** A picture as it arrived, told by its bytes. */
+export interface SeenImage {
+  readonly mime: string;
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+}
+
 export type SeenTurn =
-  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly images?: readonly SeenImage[] }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly SeenCall[] }
   | {
       readonly role: 'tool';
       readonly name: string;
       readonly text: string;
       readonly isError: boolean;
+      readonly images?: readonly SeenImage[];
     };
 
 export interface SeenTool {

@@ -3,6 +3,7 @@
  * does, and writes a reply as the provider streams it. A request that breaks the rules is a
  * `Rejected`, with the status and the body that the provider would send.
  */
+import { readImage } from './images.ts';
 import {
   array,
   isObject,
@@ -13,6 +14,7 @@ import {
   type Reply,
   type Seen,
   type SeenCall,
+  type SeenImage,
   type SeenTool,
   type SeenTurn,
 } from './talk.ts';
@@ -104,16 +106,33 @@ export const openai: WireSide = {
 
     const system: string[] = [];
     const turns: SeenTurn[] = [];
+    const image = (part: Json): SeenImage => {
+      const url = text(object(part.image_url).url);
+      const found = /^data:([^;,]+);base64,(.*)$/s.exec(url);
+      const read = found ? readImage(found[1]!, found[2]!) : 'Invalid image URL';
+      return typeof read === 'string' ? reject(read, 'messages') : read;
+    };
     let open = new Map<string, string>();
+    let before: unknown;
     for (const message of messages) {
+      if (/mistral/.test(model) && message.role === 'user' && before === 'tool')
+        reject("Unexpected role 'user' after role 'tool'");
+      before = message.role;
       if (message.role !== 'tool' && open.size > 0)
         reject(
           `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. Missing: ${[...open.keys()].join(', ')}`,
         );
-      const content = text(message.content);
+      const parts = array(message.content).map(object);
+      if (parts.length > 0 && message.role !== 'user')
+        reject(`Content parts are not supported in a message of the role ${text(message.role)}.`);
+      const content = text(message.content) || parts.map((part) => text(part.text)).join('');
       if (message.role === 'system') system.push(content);
-      else if (message.role === 'user') turns.push({ role: 'user', text: content });
-      else if (message.role === 'assistant') {
+      else if (message.role === 'user') {
+        const images = parts.filter(({ type }) => type === 'image_url').map(image);
+        if (parts.some(({ type }) => type !== 'text' && type !== 'image_url'))
+          reject('Invalid content part');
+        turns.push({ role: 'user', text: content, images });
+      } else if (message.role === 'assistant') {
         const calls: SeenCall[] = array(message.tool_calls).map((entry) => {
           const call = object(entry);
           const fn = object(call.function);
@@ -259,9 +278,19 @@ export const anthropic: WireSide = {
       if (turns.length === 0 && message.role !== 'user')
         reject('messages: first message must use the "user" role');
       const calls: SeenCall[] = [];
+      const images: SeenImage[] = [];
+      const image = (block: Json): SeenImage => {
+        const source = object(block.source);
+        if (source.type !== 'base64') reject('image.source.type: Input should be "base64"');
+        const read = readImage(text(source.media_type), text(source.data));
+        return typeof read === 'string' ? reject(read) : read;
+      };
       let words = '';
       for (const block of blocks) {
-        if (block.type === 'text') {
+        if (block.type === 'image') {
+          if (message.role !== 'user') reject('messages: image blocks are for the "user" role');
+          images.push(image(block));
+        } else if (block.type === 'text') {
           if (!text(block.text).trim()) reject('messages: text content blocks must be non-empty');
           words += text(block.text);
         } else if (block.type === 'tool_use') {
@@ -274,11 +303,15 @@ export const anthropic: WireSide = {
               `unexpected tool_use_id found in tool_result blocks: ${text(block.tool_use_id)}`,
             );
           open.delete(text(block.tool_use_id));
+          const inner = array(block.content).map(object);
+          if (inner.some(({ type }) => type !== 'text' && type !== 'image'))
+            reject('tool_result.content: unknown block');
           turns.push({
             role: 'tool',
             name,
-            text: text(block.content),
+            text: text(block.content) || inner.map((piece) => text(piece.text)).join(''),
             isError: block.is_error === true,
+            images: inner.filter(({ type }) => type === 'image').map(image),
           });
         } else if (block.type === 'thinking') {
           if (!text(block.signature).startsWith('sealed:'))
@@ -292,7 +325,7 @@ export const anthropic: WireSide = {
       if (message.role === 'assistant') {
         turns.push({ role: 'assistant', text: words, calls });
         open = new Map(calls.map((call) => [call.id, call.name]));
-      } else if (words) turns.push({ role: 'user', text: words });
+      } else if (words || images.length > 0) turns.push({ role: 'user', text: words, images });
     }
     if (turns.at(-1)?.role === 'assistant')
       reject('This model does not support assistant message prefill.');
@@ -424,9 +457,14 @@ export const gemini: WireSide = {
     for (const content of array(body.contents).map(object)) {
       const calls: SeenCall[] = [];
       const answered: SeenTurn[] = [];
+      const images: SeenImage[] = [];
       let words = '';
       for (const part of array(content.parts).map(object)) {
-        if (part.text !== undefined) words += text(part.text);
+        if (isObject(part.inlineData)) {
+          const { mimeType, data: bytes } = part.inlineData;
+          const read = readImage(text(mimeType), text(bytes));
+          images.push(typeof read === 'string' ? reject(read) : read);
+        } else if (part.text !== undefined) words += text(part.text);
         else if (isObject(part.functionCall)) {
           const seal = text(part.thoughtSignature);
           if (calls.length === 0 && seal !== NO_SEAL && !seal.startsWith('sealed:'))
@@ -454,7 +492,7 @@ export const gemini: WireSide = {
       if (content.role === 'model') turns.push({ role: 'assistant', text: words, calls });
       else {
         turns.push(...answered);
-        if (words) turns.push({ role: 'user', text: words });
+        if (words || images.length > 0) turns.push({ role: 'user', text: words, images });
       }
     }
     const tools: SeenTool[] = array(body.tools)

@@ -37,9 +37,13 @@ export async function brainAt(
   baseUrl: string,
   kind: CloudKind,
   model: string,
-  options: Omit<CloudOptions, 'store'> & { readonly key?: string; readonly preset?: string } = {},
+  options: Omit<CloudOptions, 'store'> & {
+    readonly key?: string;
+    readonly preset?: string;
+    readonly images?: boolean;
+  } = {},
 ): Promise<Brain> {
-  const { key = KEY, preset = 'other', ...rest } = options;
+  const { key = KEY, preset = 'other', images, ...rest } = options;
   const store = await newStore();
   await store.accounts.put({
     id: 'one',
@@ -49,6 +53,7 @@ export async function brainAt(
     baseUrl,
     model,
     contextTokens: 100_000,
+    ...(images === undefined ? {} : { images }),
   });
   if (key) await store.vault.set('cloud:one', key);
   const brain = await createCloud({ store, ...rest }).brain('one');
