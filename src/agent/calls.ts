@@ -3,7 +3,7 @@
  * allowed, running, done. `running` is written before anything is sent and only once, so a call runs
  * at most once whatever dies in between.
  */
-import type { BoundCall, CallWatch } from '../mcp/types.ts';
+import type { BoundCall, CallWatch, Tool } from '../mcp/types.ts';
 import type { GateContext } from '../policy/types.ts';
 import type { CallPart, Outcome, Part } from '../store/records.ts';
 import { heardIn, together } from './heard.ts';
@@ -85,8 +85,10 @@ async function settleOne(run: Run, index: number): Promise<boolean> {
     const sent = tool && { callId: part.callId, tool, args: part.args, days: part.days };
     if (sent && part.task !== undefined) return execute(run, index, sent, part.task);
     // One that only reads is sent again, if it may still run unasked; a write never is.
-    if (sent?.tool.readOnly && (await run.ports.gate.judge(sent, contextOf(run))).verdict === 'run')
-      return execute(run, index, sent);
+    if (sent?.tool.readOnly) {
+      const { verdict } = await run.ports.gate.judge(sent, await contextOf(run));
+      if (verdict === 'run') return execute(run, index, sent);
+    }
     await journal.replace(index, {
       ...part,
       state: 'done',
@@ -125,16 +127,33 @@ function refuseChanged(run: Run, index: number): Promise<void> {
 }
 
 /** What the gate judges by: everything that was said and heard up to now. */
-function contextOf(run: Run): GateContext {
+async function contextOf(run: Run): Promise<GateContext> {
   const { journal, resultText } = run.ports;
   const turn = heardIn('assistant', journal.parts(), resultText);
-  return { conversation: run.input.conversation, ...together([run.input.heard, turn]) };
+  const { said, untrusted, offered } = together([run.input.heard, turn]);
+  const { conversation } = run.input;
+  return { conversation, said, untrusted, offered: await offeredTools(run, offered) };
+}
+
+/** No bound: every tool that is on. */
+const ALL = { maxTools: Infinity, maxTokens: Infinity, cost: () => 0 } as const;
+
+/** The tools behind names that a model was offered: as this run offered them, others as they are listed. */
+async function offeredTools(run: Run, names: readonly string[]): Promise<Tool[]> {
+  const tools = [...run.offers.values()].flatMap((offer) => offer.tools);
+  const known = new Set(tools.map(({ modelName }) => modelName));
+  const others = new Set(names.filter((name) => !known.has(name)));
+  if (others.size > 0) {
+    run.listed ??= run.ports.toolbox.offer('', ALL).then((offer) => offer.tools);
+    tools.push(...(await run.listed).filter(({ modelName }) => others.has(modelName)));
+  }
+  return [...new Set(tools)];
 }
 
 /** Brings a call to `allowed`; false where it was denied or refused, or the turn was stopped. */
 async function allowed(run: Run, index: number, call: BoundCall): Promise<boolean> {
   const { journal, gate } = run.ports;
-  const judge = () => gate.judge(call, contextOf(run));
+  const judge = async () => gate.judge(call, await contextOf(run));
   // One that was allowed before a restart is judged anew: a yes of the person is still there, and
   // what ran by a rule runs only if the rule still holds.
   if (callAt(run, index).state !== 'asked') {

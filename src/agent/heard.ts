@@ -10,6 +10,8 @@ import type { ResultText } from './transcript.ts';
 export interface Heard {
   readonly said: readonly string[];
   readonly untrusted: readonly UntrustedText[];
+  /** Model names of the tools that a model was offered: it read what their servers say of them. */
+  readonly offered: readonly string[];
 }
 
 /** Every text inside of a value, names included: an instruction may hide in either. */
@@ -67,12 +69,17 @@ export function heardIn(
     // Why the person said no is said by the person as well.
     return part.kind === 'call' && part.state === 'denied' && part.reason ? [part.reason] : [];
   });
-  return { said, untrusted: parts.flatMap((part) => untrustedOf(part, resultText)) };
+  return {
+    said,
+    untrusted: parts.flatMap((part) => untrustedOf(part, resultText)),
+    offered: parts.flatMap((part) => (part.kind === 'route' ? part.offered : [])),
+  };
 }
 
 export function together(heard: readonly Heard[]): Heard {
   return {
     said: heard.flatMap(({ said }) => said),
     untrusted: heard.flatMap(({ untrusted }) => untrusted),
+    offered: [...new Set(heard.flatMap(({ offered }) => offered))],
   };
 }

@@ -37,6 +37,7 @@ export async function runTurn(
     begin: journal.parts().length,
     stopwatch: createStopwatch(ports.clock),
     offers: new Map(),
+    listed: null,
     progress: {},
     private: input.private,
     granted: null,

@@ -1,6 +1,6 @@
 /** What one run of a turn is given, and what it carries from step to step. */
 import type { BrainMessage } from '../brain/brain.ts';
-import type { CallProgress, Offer, Toolbox } from '../mcp/types.ts';
+import type { CallProgress, Offer, Tool, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
 import type { Asked, Mode, Summary, TurnLimits } from '../store/records.ts';
@@ -68,6 +68,8 @@ export interface Run {
   readonly stopwatch: Stopwatch;
   /** Tools offered in this turn, by brain: fixed for a turn, so that the prompt's prefix is. */
   readonly offers: Map<string, Offered>;
+  /** All tools that are on, where it had to be known what earlier steps were offered. */
+  listed: Promise<readonly Tool[]> | null;
   /** How far the calls under way are, by their ids. */
   progress: Readonly<Record<string, CallProgress>>;
   private: boolean;

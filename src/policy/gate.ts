@@ -12,6 +12,7 @@ import type { Tool } from '../mcp/types.ts';
 import type { Decision, Grant, PinnedArguments } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type * as Consequential from './consequential.ts';
+import type * as Definitions from './definitions.ts';
 import { plainName } from './names.ts';
 import type * as Taint from './taint.ts';
 import type { Answer, Approvals, Gate, Verdict } from './types.ts';
@@ -77,8 +78,8 @@ interface Case {
  * |-------------------------------------------------------------------------|--------|
  * | the person said never, or no for this definition                        | refuse |
  * | a tool of the phone that only reads                                     | run    |
- * | an argument carries words found only in untrusted text                  | ask    |
- * | untrusted text, not the person, speaks of this tool; it does not only read | ask |
+ * | an argument carries words found only in untrusted text, or in what another server says of its tools | ask |
+ * | untrusted text, or another server's tool, speaks of this tool and the person does not; it does not only read | ask |
  * | the definition changed since an answer                                  | ask    |
  * | the tool only reads, and its server is trusted                          | run    |
  * | consequential, after untrusted text, arguments not all the person's own | ask    |
@@ -219,10 +220,13 @@ export function createGate({
     });
 
   return {
-    async judge({ tool, args }, { conversation, said, untrusted }) {
-      const [grants, { isGrounded, originsOf, readKnown, wishedBy, isConsequential }] =
-        await Promise.all([store.grants.for(tool.server, tool.name), readers()]);
-      const known = readKnown(said, untrusted);
+    async judge({ tool, args }, { conversation, said, untrusted, offered = [] }) {
+      const [grants, read] = await Promise.all([
+        store.grants.for(tool.server, tool.name),
+        readers(),
+      ]);
+      const { isGrounded, originsOf, readKnown, wishedBy, isConsequential } = read;
+      const known = readKnown(said, untrusted, read.definitionsOfOthers(tool, offered));
       const consequential = isConsequential(tool);
       const origins = originsOf(args, tool, known, !tool.readOnly);
       const verdict = judge({
@@ -268,8 +272,12 @@ export function createGate({
 
 /** What reads calls is loaded with the first of them, not with the first screen. */
 function readers(): Promise<Readers> {
-  loading ??= Promise.all([import('./taint.ts'), import('./consequential.ts')])
-    .then(([taint, consequential]) => ({ ...taint, ...consequential }))
+  loading ??= Promise.all([
+    import('./taint.ts'),
+    import('./consequential.ts'),
+    import('./definitions.ts'),
+  ])
+    .then(([taint, consequential, definitions]) => ({ ...taint, ...consequential, ...definitions }))
     .catch((error: unknown) => {
       loading = null;
       throw error;
@@ -277,7 +285,7 @@ function readers(): Promise<Readers> {
   return loading;
 }
 
-type Readers = typeof Taint & typeof Consequential;
+type Readers = typeof Taint & typeof Consequential & typeof Definitions;
 let loading: Promise<Readers> | null = null;
 
 function pinnedArguments(

@@ -2,20 +2,20 @@
  * Whose words a call carries. Text that came from a tool, a resource, a shared page or a file is
  * untrusted; a value that is found there and not in the person's own words is tainted. Pure.
  *
- * Promise: a word, number or address of an argument that stands in untrusted text, and neither in what
- * the person said nor in the tool's own schema, is found, in any case, spacing or simple encoding.
- * Short words, common words, small numbers, days and times say nothing and do not count; a host, an
+ * Promise: a word, number or address of an argument that stands in untrusted text, and not in what the
+ * person said, is found, in any case, spacing or simple encoding; only a whole value that the schema of
+ * that very argument names is the tool's own. Short words, common words, small numbers, days and times say nothing and do not count; a host, an
  * address of mail and digits that belong together are one value each, however short their words are.
  */
 import { plainText } from '../mcp/plain.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { ArgumentOrigin } from '../store/records.ts';
+import { ownValues } from './own.ts';
 import type { UntrustedText } from './types.ts';
 import {
   addressesOf,
   digitsOf,
   domainsOf,
-  fold,
   isCommon,
   isTrivial,
   readings,
@@ -29,7 +29,10 @@ export interface Known {
   readonly said: ReadonlySet<string>;
   readonly saidSqueezed: string;
   readonly saidAddresses: ReadonlySet<string>;
+  /** What others wrote into the conversation, the newest first. */
   readonly sources: readonly Source[];
+  /** What others say of their tools: it stands there whatever was talked about. */
+  readonly described: readonly Source[];
 }
 
 interface Source {
@@ -45,52 +48,59 @@ const keysOf = (texts: readonly string[]): Set<string> =>
 const addressKeys = (texts: readonly string[]): string[] =>
   texts.flatMap((text) => addressesOf(text).map(({ key }) => key));
 
+/** Texts that stay the same object are read once. */
+const read = new WeakMap<UntrustedText, Source>();
+
+function sourceOf(text: UntrustedText): Source {
+  const known = read.get(text);
+  if (known) return known;
+  const all = readings(plainText(text.text));
+  const source: Source = {
+    name: text.source,
+    words: keysOf(all),
+    squeezed: all.map(squeezed).join('\n'),
+    addresses: new Set(addressKeys(all)),
+  };
+  read.set(text, source);
+  return source;
+}
+
 /** Reads a conversation once, for any number of questions about it. The newest source comes first. */
-export function readKnown(said: readonly string[], untrusted: readonly UntrustedText[]): Known {
+export function readKnown(
+  said: readonly string[],
+  untrusted: readonly UntrustedText[],
+  definitions: readonly UntrustedText[] = [],
+): Known {
   return {
     said: keysOf(said.map(plainText)),
     saidSqueezed: said.map(squeezed).join('\n'),
     saidAddresses: new Set(addressKeys(said.map(plainText)).flatMap(domainsOf)),
-    sources: untrusted.toReversed().map(({ source, text }) => {
-      const all = readings(plainText(text));
-      return {
-        name: source,
-        words: keysOf(all),
-        squeezed: all.map(squeezed).join('\n'),
-        addresses: new Set(addressKeys(all)),
-      };
-    }),
+    sources: untrusted.toReversed().map(sourceOf),
+    described: definitions.map(sourceOf),
   };
-}
-
-/** Values of a schema that are the tool's own: names of properties, allowed values, defaults. */
-function ownWords(schema: unknown, into: string[] = [], depth = 0): string[] {
-  if (depth > 8 || typeof schema !== 'object' || schema === null) return into;
-  for (const [name, value] of Object.entries(schema)) {
-    if (name === 'enum' || name === 'const' || name === 'default') into.push(JSON.stringify(value));
-    if (name === 'properties' && typeof value === 'object' && value !== null)
-      into.push(...Object.keys(value));
-    ownWords(value, into, depth + 1);
-  }
-  return into;
 }
 
 interface Leaf {
   readonly path: string;
+  /** The names that lead to it. */
+  readonly names: readonly string[];
   readonly text: string;
+  /** It is the last of the names, not the value under it. */
+  readonly isName: boolean;
 }
 
 /** Every text and number of the arguments, and the names inside of them. */
-function leavesOf(value: unknown, path: string, depth = 0): Leaf[] {
-  if (typeof value === 'string') return [{ path, text: value }];
-  if (typeof value === 'number') return [{ path, text: String(value) }];
+function leavesOf(value: unknown, names: readonly string[] = []): Leaf[] {
+  const leaf = (text: string): Leaf => ({ path: names.join('/'), names, text, isName: false });
+  if (typeof value === 'string') return [leaf(value)];
+  if (typeof value === 'number') return [leaf(String(value))];
   if (typeof value !== 'object' || value === null) return [];
   // What nests deeper is read as one text.
-  if (depth > 64) return [{ path, text: JSON.stringify(value) }];
+  if (names.length > 64) return [leaf(JSON.stringify(value))];
   return Object.entries(value).flatMap(([name, inner]) => {
-    const place = path === '' ? name : `${path}/${name}`;
-    const named = Array.isArray(value) ? [] : [{ path: `${place}/`, text: name }];
-    return [...named, ...leavesOf(inner, place, depth + 1)];
+    const place = [...names, name];
+    const named = { path: `${place.join('/')}/`, names: place, text: name, isName: true };
+    return [...(Array.isArray(value) ? [] : [named]), ...leavesOf(inner, place)];
   });
 }
 
@@ -112,24 +122,35 @@ export function originsOf(
   known: Known,
   strict: boolean,
 ): ArgumentOrigin[] {
-  const ownTexts = ownWords(tool.inputSchema);
-  const own = keysOf(ownTexts);
-  const ownAddresses = new Set(addressKeys(ownTexts));
-  return leavesOf(args, '').flatMap((leaf) => {
-    const words = relevant(leaf.text, strict && !leaf.path.endsWith('/'));
-    const tainted = words.flatMap((word) => {
-      if (own.has(word.key) || known.said.has(word.key)) return [];
-      const source = known.sources.find((it) => it.words.has(word.key));
-      return source ? [{ word, source: source.name }] : [];
-    });
-    const spans = joined(leaf, tainted);
-    if (spans.length === 0) spans.push(...joined(leaf, whole(leaf.text, ownAddresses, known)));
-    if (spans.length === 0) spans.push(...disguised(leaf, own, ownAddresses, known));
+  const isOwn = ownValues(tool.inputSchema);
+  const sources = [...known.sources, ...known.described];
+  return leavesOf(args).flatMap((leaf) => {
+    const words = relevant(leaf.text, strict && !leaf.isName);
     const said = words
       .filter(({ key }) => known.said.has(key))
       .map((word) => ({ word, source: null }));
+    const spans = isOwn(leaf.names, leaf.text, leaf.isName)
+      ? []
+      : foreignIn(leaf, words, known, sources);
     return [...spans, ...joined(leaf, said)].sort((a, b) => a.start - b.start);
   });
+}
+
+/** What a value holds of others' words: as they are, as one value, or in disguise. */
+function foreignIn(
+  leaf: Leaf,
+  words: readonly Word[],
+  known: Known,
+  sources: readonly Source[],
+): ArgumentOrigin[] {
+  const tainted = words.flatMap((word) => {
+    if (known.said.has(word.key)) return [];
+    const source = sources.find((it) => it.words.has(word.key));
+    return source ? [{ word, source: source.name }] : [];
+  });
+  const spans = joined(leaf, tainted);
+  if (spans.length === 0) spans.push(...joined(leaf, whole(leaf.text, known, sources)));
+  return spans.length > 0 ? spans : disguised(leaf, known, sources);
 }
 
 /** Words that say where they came from. */
@@ -150,18 +171,18 @@ function relevant(text: string, strict: boolean): Word[] {
 type Found = { readonly word: Word; readonly source: string | null };
 
 /** Addresses and long numbers that stand in untrusted text and that the person did not say. */
-function whole(text: string, own: ReadonlySet<string>, known: Known): Found[] {
+function whole(text: string, known: Known, sources: readonly Source[]): Found[] {
   const foreign = (word: Word, inSource: (source: Source) => boolean): Found[] => {
-    const source = known.sources.find(inSource);
+    const source = sources.find(inSource);
     return source ? [{ word, source: source.name }] : [];
   };
   const addresses = addressesOf(text).flatMap((word) => {
-    const unsaid = domainsOf(word.key).filter((it) => !known.saidAddresses.has(it) && !own.has(it));
+    const unsaid = domainsOf(word.key).filter((it) => !known.saidAddresses.has(it));
     return foreign(word, (it) => unsaid.some((key) => it.addresses.has(key)));
   });
   const timeless = text.replace(DAY_OR_TIME, (time) => '#'.repeat(time.length));
   const numbers = digitsOf(timeless).flatMap((word) =>
-    known.saidSqueezed.includes(word.key) || own.has(word.key)
+    known.saidSqueezed.includes(word.key)
       ? []
       : foreign(word, (it) => it.squeezed.includes(word.key)),
   );
@@ -194,9 +215,8 @@ function joined({ path, text }: Leaf, found: readonly Found[]): ArgumentOrigin[]
 /** A value that is found only once its spaces, its punctuation or its encoding are undone. */
 function disguised(
   { path, text }: Leaf,
-  own: ReadonlySet<string>,
-  ownAddresses: ReadonlySet<string>,
   known: Known,
+  sources: readonly Source[],
 ): ArgumentOrigin[] {
   const all = (source: string): ArgumentOrigin[] => [
     { path, start: 0, end: text.length, text, from: 'untrusted', source },
@@ -206,16 +226,16 @@ function disguised(
   for (const [index, reading] of read.entries()) {
     const value = squeezed(reading.replace(DAY_OR_TIME, ' '));
     const looked = value.length >= LEAST_SQUEEZED;
-    if (looked && !known.saidSqueezed.includes(value) && !own.has(fold(reading.trim()))) {
-      const source = known.sources.find((it) => it.squeezed.includes(value));
+    if (looked && !known.saidSqueezed.includes(value)) {
+      const source = sources.find((it) => it.squeezed.includes(value));
       if (source && !isAllTrivial(reading)) return all(source.name);
     }
     if (index === 0) continue;
-    const [foreign] = whole(reading, ownAddresses, known);
+    const [foreign] = whole(reading, known, sources);
     if (foreign?.source) return all(foreign.source);
     for (const { key } of wordsOf(reading)) {
-      if (isTrivial(key) || known.said.has(key) || own.has(key)) continue;
-      const source = known.sources.find((it) => it.words.has(key));
+      if (isTrivial(key) || known.said.has(key)) continue;
+      const source = sources.find((it) => it.words.has(key));
       if (source) return all(source.name);
     }
   }
@@ -236,12 +256,12 @@ export function isGrounded(
   tool: Pick<Tool, 'inputSchema'>,
   known: Known,
 ): boolean {
-  const own = keysOf(ownWords(tool.inputSchema));
-  return leavesOf(args, '').every(({ path, text }) => {
+  const isOwn = ownValues(tool.inputSchema);
+  return leavesOf(args).every(({ names, text, isName }) => {
     // A name is the tool's; one that is not is looked for in untrusted text all the same.
-    if (path.endsWith('/')) return true;
+    if (isName || isOwn(names, text, false)) return true;
     const plain = plainText(text).replace(DAY_OR_TIME, ' ');
-    return wordsOf(plain).every(({ key }) => isCommon(key) || known.said.has(key) || own.has(key));
+    return wordsOf(plain).every(({ key }) => isCommon(key) || known.said.has(key));
   });
 }
 
@@ -260,17 +280,15 @@ export function nameWords(name: string): string[] {
 
 /**
  * Who wished for this tool, where untrusted text may have: the source whose words name it and the
- * person's do not, or the newest one where the person has hardly spoken of it; null where the
- * person did. The person must have said half of the telling words of its name, of a consequential tool
- * all of them.
+ * person's do not, or the newest one where the person has hardly spoken of it, or who speaks of it
+ * in the definition of a tool; null where the person did. The person must have said half of the telling
+ * words of its name, of a consequential tool all of them.
  */
 export function wishedBy(
   tool: Pick<Tool, 'name' | 'title'>,
   consequential: boolean,
   known: Known,
 ): string | null {
-  const newest = known.sources[0];
-  if (!newest) return null;
   const all = nameWords(`${tool.name} ${tool.title}`);
   const telling = all.filter((key) => !GENERIC.has(key) && !isCommon(key));
   const words = telling.length > 0 ? telling : all;
@@ -278,5 +296,17 @@ export function wishedBy(
   const source = known.sources.find((it) => unsaid.some((key) => it.words.has(key)));
   if (source) return source.name;
   const unspoken = consequential ? unsaid.length > 0 : unsaid.length * 2 > words.length;
-  return unspoken ? newest.name : null;
+  if (!unspoken) return null;
+  const [newest] = known.sources;
+  return newest?.name ?? known.described.find((it) => isNamedIn(tool, it))?.name ?? null;
 }
+
+/** Whether a text holds the name or the title of a tool, however it is put together. */
+function isNamedIn({ name, title }: Pick<Tool, 'name' | 'title'>, source: Source): boolean {
+  return [name, title].some((it) => {
+    const words = nameWords(it);
+    return words.length > 0 && words.every((key) => source.words.has(key)) && isRun(it, source);
+  });
+}
+
+const isRun = (name: string, { squeezed: text }: Source): boolean => text.includes(squeezed(name));

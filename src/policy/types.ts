@@ -1,5 +1,5 @@
 /** What stands between a model's wish and an action. */
-import type { BoundCall } from '../mcp/types.ts';
+import type { BoundCall, Tool } from '../mcp/types.ts';
 import type { ArgumentOrigin } from '../store/records.ts';
 
 /** Text that somebody else wrote. */
@@ -15,6 +15,11 @@ export interface GateContext {
   readonly said: readonly string[];
   /** What others wrote into the conversation so far, in order. */
   readonly untrusted: readonly UntrustedText[];
+  /**
+   * Tools that the model has been offered in it. What another server says of its tools is text of
+   * that server; a tool is heard of once, so it stands neither before nor behind what was said.
+   */
+  readonly offered?: readonly Tool[];
 }
 
 export interface Verdict {

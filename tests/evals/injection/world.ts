@@ -141,7 +141,7 @@ export async function openWorld(store: Store, cases: readonly Case[]): Promise<W
         inputOf({
           request: one.user_instruction,
           lookup: one.user_instruction,
-          heard: { said: [one.user_instruction], untrusted: [] },
+          heard: { said: [one.user_instruction], untrusted: [], offered: [] },
           limits: { steps: 20, calls: 20, equalCalls: 20, ms: 1e9, tokens: 1e9 },
         }),
         {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { heardIn } from '../../../src/agent/heard.ts';
+import { heardIn, together } from '../../../src/agent/heard.ts';
 import { resultText } from '../../../src/mcp/render.ts';
-import type { AttachmentPart, CallPart, Outcome } from '../../../src/store/records.ts';
+import type { AttachmentPart, CallPart, Outcome, Part } from '../../../src/store/records.ts';
 
 const textOf = (part: CallPart | AttachmentPart): string =>
   heardIn('assistant', [part], resultText)
@@ -37,4 +37,16 @@ test('the name that the person gave a server is no word of the server', () => {
   expect(textOf(call({ kind: 'result', content: [{ type: 'text', text: 'x' }] }))).not.toContain(
     'Mail',
   );
+});
+
+test('what a model was offered in any step of any turn is heard, each tool once', () => {
+  const route = (step: number, offered: readonly string[]): Part => ({
+    ...{ kind: 'route', step, place: 'phone', brain: 'b', label: 'B', rule: 'auto', reason: '' },
+    offered,
+  });
+  const turns = [
+    heardIn('assistant', [route(1, ['a', 'b']), route(2, ['b', 'c'])], resultText),
+    heardIn('assistant', [route(1, ['a'])], resultText),
+  ];
+  expect(together(turns).offered).toEqual(['a', 'b', 'c']);
 });

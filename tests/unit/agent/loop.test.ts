@@ -203,6 +203,50 @@ test('a model cannot choose the id of a call, and so cannot reuse an earlier yes
   expect(calls(ports.journal.parts())[0]?.callId).toMatch(/^[A-Za-z0-9]{9}$/);
 });
 
+describe('the gate is told which tools the model has been offered', () => {
+  const hands = {
+    pay: { run: async () => textResult('paid') },
+    see: { run: async () => textResult('seen') },
+    off: { run: async () => textResult('never') },
+  };
+
+  async function offeredTo(journal: ReturnType<typeof memoryJournal>, earlier: readonly string[]) {
+    const told: (readonly string[])[] = [];
+    const toolbox = toolboxOf(hands);
+    const { offer } = toolbox;
+    // What a turn is offered is less than what there is.
+    toolbox.offer = async (request, budget) => {
+      const all = await offer(request, budget);
+      const bounded = budget.maxTools !== Infinity;
+      return bounded ? { ...all, tools: all.tools.filter(({ name }) => name === 'pay') } : all;
+    };
+    const gate = gateOf(() => 'run');
+    gate.judge = async (_, { offered = [] }) => {
+      told.push(offered.map(({ name }) => name).sort());
+      return { verdict: 'run', why: 'A test rule.' };
+    };
+    const brain = scriptedBrain([{ calls: [{ name: 'pay', args: {} }] }, { text: 'Done.' }]);
+    const heard = { said: [], untrusted: [], offered: earlier };
+    const ports = portsOf({ router: routerOf(brain), toolbox, gate, journal });
+    await runTurn(inputOf({ heard }), ports, live());
+    return told;
+  }
+
+  test('in this turn and in those before it, and of no others', async () => {
+    expect(await offeredTo(memoryJournal(), [])).toEqual([['pay']]);
+    expect(await offeredTo(memoryJournal(), ['see', 'gone'])).toEqual([['pay', 'see']]);
+  });
+
+  test('also where the page was closed in between', async () => {
+    const first = memoryJournal();
+    await offeredTo(first, []);
+    const asked = first.log.find((parts) => parts.some(({ kind }) => kind === 'step')) ?? [];
+    expect(calls(asked)[0]?.state).toBe('proposed');
+    const told = await offeredTo(memoryJournal(asked), []);
+    expect(told[0]).toEqual(['pay']);
+  });
+});
+
 describe('a bad call', () => {
   const good = { text: 'Fine.' } as const;
   const bad = { calls: [{ name: 'nonsense', args: {} }] } as const;

@@ -206,7 +206,7 @@ export function inputOf(change: Partial<TurnInput> = {}): TurnInput {
     conversation: 'c1',
     mode: 'auto',
     private: false,
-    heard: { said: ['Do it.'], untrusted: [] },
+    heard: { said: ['Do it.'], untrusted: [], offered: [] },
     history: () => [],
     request: 'Do it.',
     lookup: 'Do it.',
