@@ -8,7 +8,7 @@ import { redact, strikeKnown } from '../store/redact.ts';
 import type { Clock } from './clock.ts';
 import type { CallEars, CallEnd, CallTarget, Era, Limits, Patience } from './connection-types.ts';
 import { converse, pause, TooManyQuestions, type Talk } from './converse.ts';
-import { LOST, seenBy, type Explained } from './explain.ts';
+import { isVersionRefused, LOST, seenBy, type Explained } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { paramHeaders } from './param-headers.ts';
 import { blocksOf, isDeeper, MAX_DEPTH } from './depth.ts';
@@ -165,7 +165,7 @@ async function toEnd(
       if (signal.aborted) return { kind: 'aborted' };
       return { kind: 'timeout', error: calling.late(limits.call, trace) };
     }
-    if (isRefusal(cause)) {
+    if (isRefusal(cause) && !isVersionRefused(cause)) {
       const seen = seenBy({ wire: trace, secrets }, cause);
       return {
         kind: 'refused',
@@ -177,6 +177,7 @@ async function toEnd(
     if (cause instanceof TooManyQuestions)
       return { kind: 'refused', code: ProtocolErrorCode.InternalError, message: cause.message };
     const found = await calling.explain(cause, limits.call, trace);
+    if (found.eraGone) return { kind: 'era-gone', error: found.error, ran: found.ran };
     // A task lives on without the session that it was made in.
     if (found.sessionGone && taskId === null && found.ran === 'no') return { kind: 'session-gone' };
     const ran = found.ran === 'maybe' || taskId !== null;

@@ -32,10 +32,12 @@ export interface CallsOptions {
   readonly random: () => number;
   /** The stored list of this server is out of date. */
   readonly onUnknownTool: (id: string) => void;
+  /** The server speaks another era than was found out. */
+  readonly forgetEra: (id: string) => Promise<void>;
 }
 
 export function createCalls(options: CallsOptions): Pick<ToolCaller, 'callTool' | 'resumeTask'> {
-  const { lives, recordOf, isLocal, now, random, onUnknownTool } = options;
+  const { lives, recordOf, isLocal, now, random, onUnknownTool, forgetEra } = options;
 
   /** A connection for a call; before a write, one that is known to be alive. */
   async function connectFor(record: ServerRecord, safe: boolean): Promise<Opened> {
@@ -77,6 +79,7 @@ export function createCalls(options: CallsOptions): Pick<ToolCaller, 'callTool' 
         : outcome;
     let attempts = 0;
     let sessions = 0;
+    let eras = 0;
     for (;;) {
       // Each time: it may have been removed or paused since.
       const record = await recordOf(tool.server).catch((cause: unknown) => internal(String(cause)));
@@ -105,6 +108,16 @@ export function createCalls(options: CallsOptions): Pick<ToolCaller, 'callTool' 
       if (end.kind === 'session-gone' && sessions < 1) {
         sessions += 1;
         continue;
+      }
+      if (end.kind === 'era-gone') {
+        await forgetEra(tool.server).catch(() => undefined);
+        await lives.retire(tool.server, connection);
+        // Refused for its revision, it certainly did not run.
+        const mayGoOn = end.ran === 'no' || mayRepeat();
+        if (mayGoOn && eras < 1) {
+          eras += 1;
+          continue;
+        }
       }
       const pause = RETRY_PAUSES_MS[attempts];
       const isLost = end.kind === 'lost' && (isPassing(end.error) || end.sessionGone === true);

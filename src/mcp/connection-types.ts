@@ -89,11 +89,12 @@ export interface Listed {
   readonly cut: readonly ListKind[];
 }
 
-/** `sessionGone`: a new connection may do better. */
+/** `sessionGone`: a new connection may do better. `eraGone`: in the era that is found out then. */
 export type Fault = {
   readonly ok: false;
   readonly error: HostError;
   readonly sessionGone: boolean;
+  readonly eraGone?: boolean;
 };
 export type ListEnd = { readonly ok: true; readonly list: Listed } | Fault;
 export type Asked<T> = { readonly ok: true; readonly value: T } | Fault;
@@ -129,6 +130,8 @@ export type CallEnd =
     }
   /** The server does not know the session any more, so the call did not run. */
   | { readonly kind: 'session-gone' }
+  /** The server speaks another era by now. `ran`: whether it refused for that alone, and so ran nothing. */
+  | { readonly kind: 'era-gone'; readonly error: HostError; readonly ran: 'no' | 'maybe' }
   /** It certainly did not run. */
   | { readonly kind: 'not-run'; readonly error: HostError }
   /** It may have run; its answer is lost. `sessionGone`: its task goes on, and a new one may tell. */

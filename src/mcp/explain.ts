@@ -5,11 +5,11 @@
 import {
   InsufficientScopeError,
   ProtocolError,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
   UnauthorizedError,
-  UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/client';
 import { redact } from '../store/redact.ts';
 import { SignInFault } from './auth/types.ts';
@@ -48,6 +48,8 @@ export interface Explained {
   /** Whether what was asked may have taken effect. */
   readonly ran: 'no' | 'maybe';
   readonly sessionGone?: boolean;
+  /** The server speaks the protocol of another era than it did when the connection was made. */
+  readonly eraGone?: boolean;
 }
 
 export interface Circumstances {
@@ -125,8 +127,7 @@ async function tell(cause: unknown, about: Circumstances): Promise<Explained> {
     return { error: ofStatus(peer, 403, wantedBy(cause)) ?? internal(detail), ran: 'no' };
   if (cause instanceof Error && cause.name === 'SkillVerificationError')
     return { error: unverified(peer, detail), ran: 'no' };
-  if (UnsupportedProtocolVersionError.isInstance(cause) || isEraRefusal(cause))
-    return { error: wrongEra(peer, detail), ran: 'no' };
+  if (isVersionRefused(cause) || isEraRefusal(cause)) return ofOtherEra(about, detail, 'no');
   if (SdkHttpError.isInstance(cause)) return ofHttp(cause, detail, about);
   if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.ClientHttpUnexpectedContent)
     return { error: strange(exchange, about, detail), ran: 'maybe' };
@@ -164,10 +165,37 @@ function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Expl
   const known = ofStatus(peer, status, exchange ?? {});
   // Of any fault of its own: what stands in front of a server says 503 also when it gave up waiting.
   if (known) return { error: known, ran: status >= 500 ? 'maybe' : 'no' };
-  if (/unsupported protocol version/i.test(text))
-    return { error: wrongEra(peer, detail), ran: 'no' };
+  if (/unsupported protocol version/i.test(text) || codeIn(text) === VERSION_REFUSED)
+    return ofOtherEra(about, detail, 'no');
+  // A server of the older era misses the session, which the newer one does not have.
+  if (status === 400 && sessionText && !about.connecting) return ofOtherEra(about, detail, 'maybe');
   const html = exchange?.contentType.includes('html');
   return { error: html ? webPage(peer, detail) : protocol(peer, detail), ran: 'no' };
+}
+
+const VERSION_REFUSED: number = ProtocolErrorCode.UnsupportedProtocolVersion;
+
+/** The server refused the revision (-32022) before it looked at what was asked. */
+export function isVersionRefused(cause: unknown): boolean {
+  return ProtocolError.isInstance(cause) && cause.code === VERSION_REFUSED;
+}
+
+/** Over a connection that stood, what was found out about the server does not hold any more. */
+function ofOtherEra(
+  { peer, connecting }: Circumstances,
+  detail: string,
+  ran: Explained['ran'],
+): Explained {
+  return { error: wrongEra(peer, detail), ran, ...(connecting ? {} : { eraGone: true }) };
+}
+
+/** The code of the error of JSON-RPC in a body. */
+function codeIn(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { error?: { code?: unknown } } | null)?.error?.code;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The error of a well-formed answer of HTTP that carries no message of the protocol. */

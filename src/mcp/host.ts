@@ -132,6 +132,7 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     now,
     random: options.random ?? Math.random,
     onUnknownTool: (id) => behind(lists.refresh(id)),
+    forgetEra,
   });
 
   const stopListening = store.changes.subscribe((change) => {
@@ -192,6 +193,11 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     }));
   }
 
+  /** What was found out about the server's era does not hold any more. */
+  async function forgetEra(id: string): Promise<void> {
+    await store.servers.update(id, ({ era, ...old }) => (era ? old : undefined));
+  }
+
   /** Notes how the server was reached; what was found out long ago is as good as new by that. */
   async function noteEra(id: string, { era: kind, transport }: Connection): Promise<void> {
     await store.servers.update(id, ({ lastError, ...known }) => {
@@ -209,15 +215,17 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     signal: AbortSignal,
     work: (connection: Connection) => Promise<Asked<T>>,
   ): Promise<Answered<T>> {
-    const record = await recordOf(id);
-    if (!record) return { ok: false, error: internal('There is no such server.') };
-    if (!record.enabled) return { ok: false, error: paused(record) };
     for (let attempt = 0; ; attempt += 1) {
+      // Each time: what was found out about it may have been forgotten.
+      const record = await recordOf(id);
+      if (!record) return { ok: false, error: internal('There is no such server.') };
+      if (!record.enabled) return { ok: false, error: paused(record) };
       const opened = await lives.connect(record);
       if (!opened.ok) return opened;
       const answer = await lives.during(id, () => work(opened.connection));
       lives.touch(id);
       if (answer.ok) return answer;
+      if (answer.eraGone) await forgetEra(id);
       if (answer.sessionGone) await lives.retire(id, opened.connection);
       if (!answer.sessionGone || attempt > 0 || signal.aborted)
         return { ok: false, error: answer.error };

@@ -19,7 +19,7 @@ import type {
 } from './connection-types.ts';
 import { converse, type Talk } from './converse.ts';
 import { refusedBy, stoppedByPerson, timeout, unwatchable } from './errors.ts';
-import { explain, late, LOST, seenBy } from './explain.ts';
+import { explain, isVersionRefused, late, LOST, seenBy, type Explained } from './explain.ts';
 import type { Hearing } from './hearing.ts';
 import { listAll } from './listing.ts';
 import { asHttpError, PATIENCE } from './transports.ts';
@@ -71,12 +71,11 @@ export function link(standing: Standing): Connection {
   });
 
   async function fault(cause: unknown, ms: number, seeing?: Seeing): Promise<Fault> {
-    if (isRefusal(cause)) {
+    if (isRefusal(cause) && !isVersionRefused(cause)) {
       const error = refusedBy(peer, redact(cause.message, secrets));
       return { ok: false, error, sessionGone: false };
     }
-    const { error, sessionGone = false } = await explained(cause, ms, seeing);
-    return { ok: false, error, sessionGone };
+    return faultOf(await explained(cause, ms, seeing));
   }
 
   /** Asks for something that changes nothing, within the time limit of a call. */
@@ -132,8 +131,7 @@ export function link(standing: Standing): Connection {
       try {
         return { ok: true, list: await listAll(client, can, era, limits.list) };
       } catch (cause) {
-        const { error, sessionGone = false } = await explained(cause, limits.list);
-        return { ok: false, error, sessionGone };
+        return faultOf(await explained(cause, limits.list));
       }
     },
 
@@ -227,6 +225,10 @@ export function link(standing: Standing): Connection {
       await client.close().catch(() => undefined);
     },
   };
+}
+
+function faultOf({ error, sessionGone = false, eraGone = false }: Explained): Fault {
+  return { ok: false, error, sessionGone: sessionGone || eraGone, eraGone };
 }
 
 /** The server was reached, and said no. */

@@ -69,6 +69,8 @@ export function outcomeOf(end: CallEnd, serverName: string, safe: boolean): Outc
         `${serverName} does not keep its sessions.`,
         'Try again in a while, or tell whoever runs the server.',
       );
+    case 'era-gone':
+      return safe || end.ran === 'no' ? failed(end.error) : unknown(end.error.message, end.error);
     case 'not-run':
       return failed(end.error);
     case 'lost':

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { closeServer, listen, readBody, type Counts } from './mcp-http.ts';
@@ -18,6 +19,8 @@ export interface LegacyOptions {
   readonly allow?: string;
   /** How a request with an unknown session is answered; 404 is what the specification says. */
   readonly unknownSession?: 400 | 404;
+  /** Without sessions: each request stands alone. */
+  readonly stateless?: boolean;
 }
 
 export interface Legacy {
@@ -113,6 +116,12 @@ export async function startLegacy(options: LegacyOptions = {}): Promise<Legacy> 
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     const method = (body as { method?: unknown } | undefined)?.method;
     if (typeof method === 'string') counts.set(method, (counts.get(method) ?? 0) + 1);
+    if (options.stateless) {
+      const transport = new StreamableHTTPServerTransport();
+      await build().connect(transport as Transport);
+      await transport.handleRequest(request, response, body);
+      return;
+    }
     const id = request.headers['mcp-session-id'];
     const known = typeof id === 'string' ? sessions.get(id) : undefined;
     if (known) {
