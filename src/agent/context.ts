@@ -13,6 +13,13 @@ const ANSWER_SHARE = 0.25;
 const ANSWER_MOST = 4096;
 /** Tokens that the marks around each message take, about. */
 const MARKS = 8;
+/**
+ * Tokens of one picture, for every provider: the most that any takes of one of 1,568 pixels (Anthropic
+ * width × height / 750, at most about 1,600; OpenAI up to 1,536; Gemini 1,120).
+ */
+const PICTURE_TOKENS = 1_600;
+/** Tokens of the words that stand for a picture where a model cannot see. */
+const UNSEEN_TOKENS = 24;
 /** Shares of `resultChars` that are tried, one after the other, until the newest turn fits. */
 const SHARES = [1, 0.5, 0.25, 0.1];
 
@@ -53,12 +60,20 @@ export interface Fit {
 type Counter = { describe(): BrainInfo; countTokens(text: string): number };
 
 function fitOnce(material: Material, fixed: HeadTokens, brain: Counter): Fit {
-  const { contextTokens: window, turns = Infinity } = brain.describe();
+  const { contextTokens: window, turns = Infinity, can } = brain.describe();
   const answer = answerTokens(window);
+  const pictures = (message: BrainMessage | undefined): number =>
+    message?.role === 'assistant'
+      ? 0
+      : (message?.images?.length ?? 0) * (can.images ? PICTURE_TOKENS : UNSEEN_TOKENS);
   const count = (messages: readonly BrainMessage[]): number =>
-    messages.reduce((sum, message) => sum + brain.countTokens(textOf(message)) + MARKS, 0);
+    messages.reduce(
+      (sum, message) => sum + brain.countTokens(textOf(message)) + pictures(message) + MARKS,
+      0,
+    );
   const results = count(material.current.filter(({ role }) => role === 'tool'));
-  const attached = material.attached ? brain.countTokens(material.attached) : 0;
+  const hanging = material.attached ? brain.countTokens(material.attached) : 0;
+  const attached = hanging + pictures(material.current[0]);
   const words = Math.max(0, count(material.current) - results - attached);
   const summarised = material.summary?.turns ?? 0;
   const before = material.summary ? summaryMessages(material.summary.text) : [];

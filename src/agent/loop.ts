@@ -12,6 +12,7 @@ import { dropCut, openCalls, refuseOpen, settle } from './calls.ts';
 import { answerTokens, fit } from './context.ts';
 import { countCalls, createStopwatch, reachedCost, reachedLimit, type Reached } from './limits.ts';
 import { brainNotice, routeNotice } from './notices.ts';
+import { newestPictures, picturesFrom } from './pictures.ts';
 import { SYSTEM } from './prompt.ts';
 import type { Offered, Ports, Run, TurnInput } from './run.ts';
 import { runStep, type StepEnd } from './step.ts';
@@ -69,6 +70,7 @@ export async function runTurn(
     // Discover, describe, ask.
     const route = await chooseBrain(run);
     if (!route.ok) return pause(run, routeNotice(route));
+    if (route.notice) await note(run, route.notice);
     const cost = await costLimit(run, route.brain);
     if (cost)
       return pause(run, {
@@ -123,6 +125,15 @@ function thoughtTooLong(parts: readonly Part[]): boolean {
   return !own.some(({ kind }) => kind === 'text' || kind === 'call' || kind === 'badcall');
 }
 
+/** Tells the person once a turn what they may not expect of it. */
+async function note(run: Run, { text, advice }: { text: string; advice: string }): Promise<void> {
+  const { journal } = run.ports;
+  const parts = journal.parts();
+  if (parts.some((part) => part.kind === 'notice' && part.text === text)) return;
+  const code = 'pictures-unseen';
+  await journal.append({ kind: 'notice', step: nextStep(parts), code, text, advice });
+}
+
 async function pause(run: Run, notice: Omit<NoticePart, 'kind' | 'step'>): Promise<TurnEnd> {
   const { journal } = run.ports;
   const step = nextStep(journal.parts()) - 1;
@@ -140,6 +151,7 @@ async function chooseBrain(run: Run): Promise<Route> {
     mode: run.input.mode,
     private: run.private,
     promptTokens: Math.ceil(words / 3),
+    ...(run.input.pictures?.length ? { pictures: run.input.pictures.length } : {}),
     ...(forced ? { forced } : {}),
     ...(run.after ? { after: run.after } : {}),
   });
@@ -186,19 +198,27 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
   const prompt = fit(
     (bound) => {
       const attached = input.attached?.(bound) ?? '';
+      const words = {
+        role: 'user',
+        text: withAttached(input.request, attached),
+        ...(input.pictures?.length ? { images: input.pictures } : {}),
+      } as const;
+      const turns = [
+        ...input.history(bound),
+        [words, ...turnMessages(ports.journal.parts(), ports.resultText, bound)],
+      ];
+      const shown = info.can.images ? newestPictures(turns) : turns;
       return {
         ...(input.summary ? { summary: input.summary } : {}),
-        history: input.history(bound),
+        history: shown.slice(0, -1),
         attached,
-        current: [
-          { role: 'user', text: withAttached(input.request, attached) },
-          ...turnMessages(ports.journal.parts(), ports.resultText, bound),
-        ],
+        current: shown.at(-1) ?? [],
       };
     },
     headTokens(brain, input.now, tools),
     brain,
   );
+  const pictures = info.can.images ? picturesFrom(prompt.messages) : [];
   await ports.journal.append({
     kind: 'route',
     step,
@@ -209,6 +229,7 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
     reason: route.reason,
     offered: tools.map((tool) => tool.modelName),
     context: prompt.use,
+    ...(pictures.length > 0 ? { pictures } : {}),
   });
   if (!prompt.fits)
     return {

@@ -1,5 +1,5 @@
 /** What one run of a turn is given, and what it carries from step to step. */
-import type { BrainMessage } from '../brain/brain.ts';
+import type { BrainImage, BrainMessage } from '../brain/brain.ts';
 import type { CallProgress, Offer, Tool, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
@@ -25,6 +25,8 @@ export interface TurnInput {
   readonly request: string;
   /** What hangs on them, as the model reads it, for a given bound on the length of each piece. */
   readonly attached?: (maxChars: number) => string;
+  /** The pictures among it. */
+  readonly pictures?: readonly BrainImage[];
   /** Words by which tools are looked up: the request, and what it refers to. */
   readonly lookup: string;
   /** The phone's clock in words. */

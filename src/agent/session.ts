@@ -24,6 +24,7 @@ import { resultChars } from './context.ts';
 import { heardIn, together } from './heard.ts';
 import { TakenOver } from './journal.ts';
 import type { TurnEnd } from './loop.ts';
+import { attachedPictures } from './pictures.ts';
 import type { Ports } from './run.ts';
 import { clockLine, clockTime } from './prompt.ts';
 import { createJournal } from './stored-journal.ts';
@@ -31,7 +32,7 @@ import {
   attachedText,
   pastMessages,
   summaryMessages,
-  withAttached,
+  userMessage,
   type ResultText,
 } from './transcript.ts';
 
@@ -232,15 +233,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const turns: BrainMessage[][] = [];
     for (const view of views)
       if (view.message.role === 'user')
-        turns.push([
-          {
-            role: 'user',
-            text: withAttached(
-              userText(view),
-              attachedText(view.parts, ports.resultText, maxChars),
-            ),
-          },
-        ]);
+        turns.push([userMessage(userText(view), view.parts, ports.resultText, maxChars)]);
       else turns.at(-1)?.push(...pastMessages(view.parts, ports.resultText, maxChars));
     return turns;
   };
@@ -295,6 +288,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           history: (maxChars) => turnsOf(past, maxChars),
           request: words,
           attached: (maxChars) => attachedText(request?.parts ?? [], ports.resultText, maxChars),
+          pictures: attachedPictures(request?.parts ?? []),
           lookup: lookup(words, past),
           now: clockLine(
             clockTime(

@@ -6,6 +6,7 @@
  * and left out here.
  */
 import type { BrainMessage, ModelCall } from '../brain/brain.ts';
+import { attachedPictures, isOwn, oneLine, picturesIn } from './pictures.ts';
 import type { BadCallPart, CallPart, Outcome, Part, StepPart } from '../store/records.ts';
 
 /** Makes the text of a tool's outcome for the model, at most `maxChars` long. */
@@ -61,10 +62,16 @@ function answerTo(
   });
   if (part.kind === 'badcall') return tool(errorText(part.error), true);
   switch (part.state) {
-    case 'done':
-      return part.outcome
-        ? tool(resultText(part.outcome, part.serverName, maxChars), part.outcome.kind !== 'result')
-        : tool(errorText('no result'), true);
+    case 'done': {
+      const { outcome, serverName, title } = part;
+      if (!outcome) return tool(errorText('no result'), true);
+      const isResult = outcome.kind === 'result';
+      const images = isResult ? picturesIn(outcome.content, title, serverName) : [];
+      return {
+        ...tool(resultText(outcome, serverName, maxChars), !isResult),
+        ...(images.length > 0 ? { images } : {}),
+      };
+    }
     case 'denied':
       return tool(
         errorText(`the user said no${part.reason ? ` (${part.reason})` : ''}; do not try it again`),
@@ -131,6 +138,7 @@ export function attachedText(
     .flatMap((part) => {
       if (part.kind !== 'attachment') return [];
       const { name, serverName, content } = part;
+      if (isOwn(part.server)) return [`[attached by the user: ${oneLine(name)}, a picture]`];
       const text = resultText({ kind: 'result', content }, serverName, maxChars);
       return [
         `[attached: ${oneLine(name)}; text of ${oneLine(serverName)}, not of the user]\n${text}`,
@@ -139,16 +147,24 @@ export function attachedText(
     .join('\n\n');
 }
 
-/** Names are a server's words, too. */
-const oneLine = (name: string): string =>
-  name
-    .replace(/[\s[\]]+/g, ' ')
-    .trim()
-    .slice(0, 100);
-
 /** The person's words with what hangs on them. */
 export const withAttached = (words: string, attached: string): string =>
   [words, attached].filter(Boolean).join('\n\n');
+
+/** The person's message as a model reads it, with everything that hangs on it. */
+export function userMessage(
+  words: string,
+  parts: readonly Part[],
+  resultText: ResultText,
+  maxChars: number,
+): BrainMessage {
+  const images = attachedPictures(parts);
+  return {
+    role: 'user',
+    text: withAttached(words, attachedText(parts, resultText, maxChars)),
+    ...(images.length > 0 ? { images } : {}),
+  };
+}
 
 /** How a model is shown a summary: as what it was told before. */
 export function summaryMessages(text: string): BrainMessage[] {

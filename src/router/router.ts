@@ -2,6 +2,8 @@
  * Chooses the brain of a step by hard rules, in this order: the place that the person chose for this
  * turn, the mode of the conversation, the network, privacy, the context window, the key, the model.
  *
+ * A message with pictures goes to who can see them, where these rules allow it.
+ *
  * Promises: with the same answers from its ports it always chooses the same; Phone only never leaves
  * the phone; Auto never sends a private conversation to the cloud, and neither does Cloud only
  * unless the person sends that turn there; every choice, and every refusal, has its sentence.
@@ -72,7 +74,15 @@ export function createRouter(ports: RouterPorts): Router {
         const rule = forced ? 'forced' : 'mode';
         if (after?.place === only) return noHandover(context, rule);
         const seat = await (only === 'phone' ? phoneSeat : cloudSeat)(context);
-        return seat.ok ? { ok: true, brain: seat.brain, rule, reason: REASONS[rule][only] } : seat;
+        return seat.ok
+          ? {
+              ok: true,
+              brain: seat.brain,
+              rule,
+              reason: REASONS[rule][only],
+              ...blind(seat, context),
+            }
+          : seat;
       }
       if (after?.place === 'cloud') return noHandover(context, 'auto');
       if (after) {
@@ -89,16 +99,29 @@ export function createRouter(ports: RouterPorts): Router {
           brain: cloud.brain,
           rule: after.why,
           reason: `${why} So the cloud takes this step.`,
+          ...blind(cloud, context),
         };
       }
       const phone = await phoneSeat(context);
-      if (phone.ok)
+      if (phone.ok && (!context.pictures || sees(phone.brain)))
+        return { ok: true, brain: phone.brain, rule: 'auto', reason: PHONE_FIRST };
+      if (phone.ok) {
+        const cloud = await cloudSeat(context);
+        if (cloud.ok && sees(cloud.brain))
+          return {
+            ok: true,
+            brain: cloud.brain,
+            rule: 'images',
+            reason: `Your message has ${some(context)}, which the phone’s model cannot see. So the cloud takes this step.`,
+          };
         return {
           ok: true,
           brain: phone.brain,
           rule: 'auto',
-          reason: 'Auto asks the phone’s own model first.',
+          reason: PHONE_FIRST,
+          ...blind(phone, context, cloud),
         };
+      }
       const cloud = await cloudSeat(context);
       if (!cloud.ok) return neither(phone, cloud);
       return {
@@ -106,9 +129,50 @@ export function createRouter(ports: RouterPorts): Router {
         brain: cloud.brain,
         rule: phone.code,
         reason: `${phone.message} So the cloud takes this step.`,
+        ...blind(cloud, context),
       };
     },
   };
+}
+
+const PHONE_FIRST = 'Auto asks the phone’s own model first.';
+
+const sees = (brain: Brain): boolean => brain.describe().can.images;
+
+const some = ({ pictures }: RouteContext): string =>
+  pictures === 1 ? 'a picture' : `${pictures} pictures`;
+
+/** What to do where Auto may not, or cannot, show a picture to the cloud. */
+const SHOW_IT: Partial<Record<Refusal['code'], string>> = {
+  offline:
+    'It stays with your message: send it again when you are online, or describe it in words.',
+  private:
+    'This conversation stays on this phone, for it holds results of a private server. Describe it in words, or start a new conversation for it.',
+  'no-key': 'Add a cloud model that can see pictures, or describe it in words.',
+};
+
+/**
+ * The notice of a brain that cannot see the pictures of the message; none where it can, or there are
+ * none. `other`: what became of asking the cloud instead.
+ */
+function blind(
+  { brain }: Extract<Seat, { ok: true }>,
+  context: RouteContext,
+  other?: Seat,
+): Pick<Extract<Route, { ok: true }>, 'notice'> {
+  if (!context.pictures || sees(brain)) return {};
+  const { label, place } = brain.describe();
+  const told = context.pictures === 1 ? 'there is one' : `there are ${context.pictures}`;
+  const text = `${label} cannot see pictures. It is told only that ${told} in your message.`;
+  const blindCloud =
+    'Choose a cloud model that can see, or say under Cloud models that this one can.';
+  const advice =
+    place === 'cloud' || other?.ok
+      ? blindCloud
+      : other
+        ? (SHOW_IT[other.code] ?? other.advice)
+        : 'Send this turn to a cloud model that can see pictures, or describe it in words.';
+  return { notice: { text, advice } };
 }
 
 const REASONS = {

@@ -8,6 +8,8 @@ export interface RouteContext {
   readonly private: boolean;
   /** Tokens that the prompt will take, estimated. */
   readonly promptTokens: number;
+  /** Pictures that hang on the message which this turn answers; default: none. */
+  readonly pictures?: number;
   /** The person sent this one turn to a place of their choice. */
   readonly forced?: 'phone' | 'cloud';
   /** What went wrong with the step before, if the router is asked again. */
@@ -25,6 +27,8 @@ export type Route =
       readonly rule: string;
       /** A sentence for the person. */
       readonly reason: string;
+      /** What the person is told before the answer: that this model will not see their pictures. */
+      readonly notice?: { readonly text: string; readonly advice: string };
     }
   | {
       readonly ok: false;

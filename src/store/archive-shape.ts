@@ -242,6 +242,7 @@ const part = byKind<Part>({
         dropped: whole,
       }),
     ),
+    pictures: optional(list(text)),
   }),
   step: object<StepPart>({
     kind: exactly('step'),

@@ -93,6 +93,8 @@ export interface RoutePart {
   /** Model names of the tools that this step was offered. */
   readonly offered: readonly string[];
   readonly context?: ContextUse;
+  /** Who gave the pictures that the model was shown, e.g. servers; the person's own are not counted. */
+  readonly pictures?: readonly string[];
 }
 
 /** What a step's prompt was made of, in tokens as its brain counts them. */
@@ -255,10 +257,14 @@ export interface NoticePart {
   readonly detail?: string;
 }
 
+/** Stands for a server's id where the person attached a picture of their own from this phone. */
+export type PictureOwner = 'you';
+
 /** What hangs on the person's words: something that a server gave, whole, as it was then. Untrusted. */
 export interface AttachmentPart {
   readonly kind: 'attachment';
   readonly step: number;
+  /** Its id, or a `PictureOwner`. */
   readonly server: string;
   readonly serverName: string;
   /** Its address at the server; empty for what came with a prompt and has none. */

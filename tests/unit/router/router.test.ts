@@ -276,3 +276,67 @@ test('room is left for an answer', async () => {
   expect((await given(744)).ok).toBe(true);
   expect((await given(745)).ok).toBe(false);
 });
+
+describe('a message with pictures', () => {
+  const seeing = (place: 'phone' | 'cloud', images: boolean): Brain => {
+    const made = brain(place, 'large')!;
+    const info = { ...made.describe(), can: { tools: true, images, schema: true } };
+    return { ...made, describe: () => info };
+  };
+  const route = (
+    change: Partial<RouteContext>,
+    { phone = false, cloud = true as boolean | null, online = true } = {},
+  ) =>
+    createRouter({
+      phone: async () => seeing('phone', phone),
+      cloud: async () => (cloud === null ? null : seeing('cloud', cloud)),
+      online: () => online,
+    }).choose({ mode: 'auto', private: false, promptTokens: 10, pictures: 1, ...change });
+  const told = (choice: Route) => (choice.ok ? choice.notice : undefined);
+
+  test('goes to the cloud in Auto where the phone’s model cannot see, with its reason', async () => {
+    expect(await route({ pictures: 2 })).toMatchObject({
+      ok: true,
+      rule: 'images',
+      reason:
+        'Your message has 2 pictures, which the phone’s model cannot see. So the cloud takes this step.',
+    });
+    expect(place(await route({}))).toBe('cloud');
+    expect(told(await route({}))).toBeUndefined();
+  });
+
+  test('stays on a phone that can see, and without pictures nothing changes', async () => {
+    expect(place(await route({}, { phone: true }))).toBe('phone');
+    expect(told(await route({}, { phone: true }))).toBeUndefined();
+    expect(place(await route({ pictures: 0 }))).toBe('phone');
+    expect(told(await route({ pictures: 0 }))).toBeUndefined();
+  });
+
+  test.each([
+    ['private', { private: true }, {}, /stays on this phone/],
+    ['offline', {}, { online: false }, /when you are online/],
+    ['no key', {}, { cloud: null }, /Add a cloud model/],
+    ['a cloud that is blind, too', {}, { cloud: false }, /Choose a cloud model that can see/],
+    ['Phone', { mode: 'phone' as const }, {}, /Send this turn to a cloud model/],
+    ['sent to the phone', { forced: 'phone' as const }, {}, /Send this turn to a cloud model/],
+  ])('stays on the phone and says so: %s', async (_, context, ports, advice) => {
+    const choice = await route(context, ports);
+    expect(place(choice)).toBe('phone');
+    expect(told(choice)?.text).toBe(
+      'the phone model cannot see pictures. It is told only that there is one in your message.',
+    );
+    expect(told(choice)?.advice).toMatch(advice);
+  });
+
+  test('a cloud that was chosen and cannot see says so, and what to do', async () => {
+    for (const context of [{ mode: 'cloud' }, { forced: 'cloud' }] as const) {
+      const choice = await route(context, { cloud: false });
+      expect(place(choice)).toBe('cloud');
+      expect(told(choice)?.advice).toBe(
+        'Choose a cloud model that can see, or say under Cloud models that this one can.',
+      );
+    }
+    const handed = await route({ after: { place: 'phone', why: 'error' } }, { cloud: false });
+    expect(told(handed)?.text).toContain('the cloud model cannot see pictures');
+  });
+});
