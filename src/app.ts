@@ -213,6 +213,7 @@ export async function createApp(): Promise<App> {
     breathe: nextTask,
     timeZone,
     asked: asks.taken,
+    undoOf: (call) => host.undoOf(call),
   });
 
   return {

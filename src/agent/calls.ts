@@ -9,8 +9,7 @@ import type { CallPart, Outcome, Part } from '../store/records.ts';
 import { heardIn, together } from './heard.ts';
 import { TakenOver } from './journal.ts';
 import type { Run } from './run.ts';
-
-const SETTLED = new Set<CallPart['state']>(['denied', 'refused', 'done']);
+import { isSettled } from './undo.ts';
 
 /** Indices of the calls of closed steps that are not settled, in order. */
 export function openCalls(parts: readonly Part[]): number[] {
@@ -20,7 +19,7 @@ export function openCalls(parts: readonly Part[]): number[] {
       .map((part) => part.step),
   );
   return parts.flatMap((part, index) =>
-    part.kind === 'call' && closed.has(part.step) && !SETTLED.has(part.state) ? [index] : [],
+    part.kind === 'call' && closed.has(part.step) && !isSettled(part) ? [index] : [],
   );
 }
 

@@ -6,7 +6,7 @@
 import type { BrainMessage } from '../brain/brain.ts';
 import type { Answer, Approvals, Gate } from '../policy/types.ts';
 import type { Router } from '../router/types.ts';
-import type { Toolbox } from '../mcp/types.ts';
+import type { Toolbox, UndoOffer } from '../mcp/types.ts';
 import type {
   AttachmentPart,
   CallPart,
@@ -23,6 +23,7 @@ import type { Activity } from './activity.ts';
 import { resultChars } from './context.ts';
 import { heardIn, together } from './heard.ts';
 import { TakenOver } from './journal.ts';
+import { newCallId } from './ids.ts';
 import type { TurnEnd } from './loop.ts';
 import { attachedPictures } from './pictures.ts';
 import type { Ports } from './run.ts';
@@ -35,6 +36,7 @@ import {
   userMessage,
   type ResultText,
 } from './transcript.ts';
+import { hasNotRun, isSettled, isUndo, UNDO_WORDS, undoTurn } from './undo.ts';
 
 export interface MessageView {
   readonly message: Message;
@@ -86,7 +88,13 @@ export interface Session {
   /** What hangs on the draft. Rejects, with nothing changed, where there is no room. */
   setAttached(attached: readonly AttachmentPart[]): Promise<void>;
   rename(title: string): Promise<void>;
-  /** Drops the last turn and runs it again, perhaps elsewhere. */
+  /**
+   * Makes the call that undoes an earlier one, in a turn of its own: it is judged, asked about and
+   * logged like any other. Resolves when that turn is stored, or with why there is none; at most one
+   * undo of a call can have run, over all tabs.
+   */
+  undo(callId: string): Promise<Trouble | null>;
+  /** Drops the last turn and runs it again, perhaps elsewhere; an undo is not done again. */
   regenerate(options?: SendOptions): Promise<void>;
   /**
    * Lets a model write a summary of the turns that its window no longer holds, and shows it that from
@@ -127,6 +135,8 @@ export interface SessionPorts {
   readonly timeZone: () => string;
   /** See `Ports.asked`. */
   readonly asked?: Ports['asked'];
+  /** What would undo a call, if anything. */
+  readonly undoOf?: (call: CallPart) => Promise<UndoOffer | null>;
 }
 
 const TITLE_LENGTH = 60;
@@ -134,6 +144,15 @@ const TITLE_LENGTH = 60;
 const SHORT_REQUEST = 40;
 
 const IDLE: Activity = { kind: 'idle' };
+
+const BUSY: Trouble = {
+  message: 'The last turn of this conversation has not ended, so nothing was undone.',
+  advice: 'Let it end, or stop it, then tap Undo again.',
+};
+const NO_UNDO: Trouble = {
+  message: 'This cannot be undone from here any more, so nothing was done.',
+  advice: 'Look at the newest messages, or ask for it in your own words.',
+};
 
 /** What runs turns: fetched behind what is shown of a conversation. */
 const loop = () => import('./loop.ts');
@@ -234,7 +253,11 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     for (const view of views)
       if (view.message.role === 'user')
         turns.push([userMessage(userText(view), view.parts, ports.resultText, maxChars)]);
-      else turns.at(-1)?.push(...pastMessages(view.parts, ports.resultText, maxChars));
+      else {
+        const said = pastMessages(view.parts, ports.resultText, maxChars);
+        if (isUndo(view.parts)) turns.at(-1)?.push({ role: 'user', text: UNDO_WORDS });
+        turns.at(-1)?.push(...said);
+      }
     return turns;
   };
 
@@ -423,6 +446,32 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     return null;
   };
 
+  /** Stores the turn that undoes a call, while no tab runs one; else says why there is none. */
+  const addUndo = async (callId: string): Promise<Message | Trouble> => {
+    // What is stored, not what is shown: another tab may have undone it meanwhile.
+    const [list, parts] = await Promise.all([store.messages.list(id), store.messages.partsOf(id)]);
+    const newest = list.at(-1);
+    if (newest?.role !== 'assistant' || newest.state === 'running') return BUSY;
+    const calls = list.flatMap((message) =>
+      (parts.get(message.id) ?? []).flatMap((part, index) =>
+        part.kind === 'call' ? [{ message, index, part }] : [],
+      ),
+    );
+    const wanted = calls.find(({ part }) => part.callId === callId);
+    const before = calls.filter(({ part }) => part.undoes === callId);
+    if (!wanted || !before.every(({ part }) => hasNotRun(part))) return NO_UNDO;
+    const offer = (await ports.undoOf?.(wanted.part)) ?? null;
+    if (!offer) return NO_UNDO;
+    for (const { message, index, part } of before.filter((it) => !isSettled(it.part))) {
+      const over = { ...part, state: 'refused', why: 'You asked for it once more.' } as const;
+      if (!(await store.messages.putPart(message, index, over))) return NO_UNDO;
+      setMessage(message, (parts.get(message.id) ?? []).with(index, over));
+      const context = { conversation: id, parts: [], answer: undefined, now: ports.clock() };
+      await store.actions.append(actionOf(over, context));
+    }
+    return addMessage('assistant', 'running', undoTurn(offer, callId, newCallId()));
+  };
+
   const last = (): MessageView | undefined => messages.at(-1);
 
   /** Words wait to be sent, and the turn before them has its answer. */
@@ -560,10 +609,26 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     setDraft: (draft) => patch({ draft }),
     setAttached: (attached) => patch({ attached: attached.length > 0 ? attached : undefined }),
     rename: (title) => patch({ title: title.trim().slice(0, TITLE_LENGTH) }),
+    async undo(callId) {
+      let made: Message | Trouble = BUSY;
+      if (activity.kind === 'idle') setActivity({ kind: 'routing' });
+      await inOrder(async () => {
+        try {
+          if (running) return;
+          await ports.locks.tryRun(lock, async () => {
+            made = await addUndo(callId);
+          });
+        } finally {
+          if (!('id' in made) && !running) await reload();
+        }
+        if ('id' in made) start(made, {});
+      });
+      return 'id' in made ? null : made;
+    },
     regenerate(options = {}) {
       return inOrder(async () => {
         const view = last();
-        if (running || view?.message.role !== 'assistant') return;
+        if (running || view?.message.role !== 'assistant' || isUndo(view.parts)) return;
         // What another tab is at work on is not dropped under its hands.
         if (await ports.locks.held(lock)) return reload();
         await store.messages.truncate(id, view.message.seq);

@@ -232,6 +232,10 @@ export function fakeSession(start: Partial<SessionView> = {}): FakeSession {
     async regenerate(options) {
       record('regenerate', options);
     },
+    async undo(callId) {
+      record('undo', callId);
+      return null;
+    },
     async summarise() {
       record('summarise');
       return null;
@@ -351,6 +355,8 @@ export function fakeApp(
       complete: unused,
       watchResource: async () => () => undefined,
       readersOf: async () => [],
+      async setUndo() {},
+      undoOf: async () => null,
       signIn: unused,
       async signOut() {},
       subscribe: never,
