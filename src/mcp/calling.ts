@@ -88,12 +88,12 @@ export function resumeTask(
 }
 
 function followingOf(
-  { talk, era, limits }: Calling,
+  { talk, hearing, era, limits }: Calling,
   own: Pick<Following, 'taskId' | 'clock' | 'trace'>,
   ears: CallEars,
 ): Following {
   const onProgress = ears.progress;
-  const shared = { talk, era, ...own, ms: limits.list };
+  const shared = { talk, hearing, era, ...own, ms: limits.list };
   return onProgress ? { ...shared, onProgress } : shared;
 }
 

@@ -72,17 +72,22 @@ export async function converse<T>(talk: Talk, asking: Asking): Promise<T> {
   throw new TooManyQuestions('The server asks without end.');
 }
 
-/** Resolves after `ms` milliseconds; rejects when the signal says that nobody waits any more. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+/**
+ * Resolves after `ms` milliseconds, or as soon as `early` aborts; rejects when the signal says that
+ * nobody waits any more.
+ */
+export function pause(ms: number, signal: AbortSignal, early?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
+      early?.removeEventListener('abort', end);
       if (signal.aborted) reject(signal.reason as Error);
       else resolve();
     };
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end);
-    if (signal.aborted) end();
+    early?.addEventListener('abort', end);
+    if (signal.aborted || early?.aborted) end();
   });
 }

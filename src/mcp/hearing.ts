@@ -3,7 +3,12 @@
  * just comes; from 2026-07-28 on it has to be listened for (`subscriptions/listen`), with one stream
  * that is opened again when it breaks.
  */
-import type { Client, McpSubscription, SubscriptionFilter } from '@modelcontextprotocol/client';
+import {
+  fromJsonSchema,
+  type Client,
+  type McpSubscription,
+  type SubscriptionFilter,
+} from '@modelcontextprotocol/client';
 import type { ListKind } from '../store/records.ts';
 import { redact } from '../store/redact.ts';
 import type { ConnectOptions, Patience } from './connection-types.ts';
@@ -14,11 +19,24 @@ const TOGETHER_MS = 300;
 /** What a log may hold in one line, in characters. */
 const LONGEST_LINE = 2_000;
 
+/** That a task moved on: of 2025-11-25, and of the extension `io.modelcontextprotocol/tasks`. */
+const TASK_STATUS = ['notifications/tasks/status', 'notifications/tasks'] as const;
+const OF_TASK = fromJsonSchema<{ taskId: string }>({
+  type: 'object',
+  properties: { taskId: { type: 'string' } },
+  required: ['taskId'],
+});
+
+/** The extension for tasks adds to what is listened for. */
+type Filter = SubscriptionFilter & { readonly taskIds?: string[] };
+
 export interface Hearing {
   /** Listens for what the server offers. Called once, when the connection stands. */
   begin(): void;
   /** Calls `onUpdate` at each change of the resource, until the function that it gives is called. */
   watch(uri: string, onUpdate: () => void, ms: number): Promise<() => void>;
+  /** Calls `onStatus` when the server says how a task stands, until what it gives is called. */
+  task(taskId: string, onStatus: () => void): () => void;
   /** Resolves when the server says that the person is done at a page, or when the signal aborts. */
   elicited(elicitationId: string, signal: AbortSignal): Promise<void>;
   end(): void;
@@ -32,6 +50,9 @@ export function createHearing(client: Client, told: Told): Hearing {
   const timers = new Map<ListKind, ReturnType<typeof setTimeout>>();
   const watchers = new Map<string, Set<() => void>>();
   const waiting = new Map<string, () => void>();
+  const tasks = new Map<string, () => void>();
+  /** Those of tasks. */
+  const streams = new Set<Listening>();
   let listening: Listening | null = null;
   let ended = false;
 
@@ -53,6 +74,10 @@ export function createHearing(client: Client, told: Told): Hearing {
   client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
     waiting.get(params.elicitationId)?.();
   });
+  for (const method of TASK_STATUS)
+    client.setNotificationHandler(method, { params: OF_TASK }, ({ taskId }) => {
+      tasks.get(taskId)?.();
+    });
   client.setNotificationHandler('notifications/message', ({ params }) => {
     const { level, logger, data } = params;
     const text = typeof data === 'string' ? data : JSON.stringify(data);
@@ -128,6 +153,19 @@ export function createHearing(client: Client, told: Told): Hearing {
       return () => void unwatch(uri, onUpdate).catch(() => undefined);
     },
 
+    task(taskId, onStatus) {
+      tasks.set(taskId, onStatus);
+      // A stream of its own: a server that knows no such thing is to go on telling all else.
+      const stream = isModern() ? keepListening(client, { taskIds: [taskId] }, patience) : null;
+      stream?.begun.catch(() => undefined);
+      if (stream) streams.add(stream);
+      return () => {
+        tasks.delete(taskId);
+        stream?.end();
+        if (stream) streams.delete(stream);
+      };
+    },
+
     elicited(elicitationId, signal) {
       return new Promise((resolve) => {
         const done = () => {
@@ -143,6 +181,7 @@ export function createHearing(client: Client, told: Told): Hearing {
       ended = true;
       timers.forEach((timer) => clearTimeout(timer));
       listening?.end();
+      streams.forEach((stream) => stream.end());
     },
   };
 }
@@ -156,7 +195,7 @@ interface Listening {
 /** Keeps one subscription open. One that the server ends again and again is asked for ever later. */
 function keepListening(
   client: Client,
-  filter: SubscriptionFilter,
+  filter: Filter,
   { firstMs, longestMs, times }: Patience,
 ): Listening {
   const over = new AbortController();

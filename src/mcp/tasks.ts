@@ -14,6 +14,7 @@ import type { Era } from './connection-types.ts';
 import { pause, type Talk } from './converse.ts';
 import { LOST } from './explain.ts';
 import { answerAll } from './inquiries.ts';
+import type { Hearing } from './hearing.ts';
 import { isObject } from './schema.ts';
 import type { CallProgress } from './types.ts';
 import type { Trace } from './wire.ts';
@@ -41,6 +42,8 @@ export interface Following {
   readonly taskId: string;
   readonly clock: Clock;
   readonly trace: Trace;
+  /** Where a server tells by itself how the task stands. */
+  readonly hearing: Pick<Hearing, 'task'>;
   readonly onProgress?: (progress: CallProgress) => void;
   /** Time limit of one question, in milliseconds. */
   readonly ms: number;
@@ -48,6 +51,28 @@ export interface Following {
 
 /** The result of the call; throws what ended it, as a call without a task does. */
 export async function follow(following: Following, first?: State): Promise<State> {
+  // Whoever is told that the task moved on asks at once; whoever is not asks at the server's pace.
+  let told = new AbortController();
+  const deafen = following.hearing.task(following.taskId, () => told.abort());
+  const rest = async (ms: number): Promise<void> => {
+    const { signal } = following.clock;
+    // A server that tells without end is asked no faster than one that overdoes its pace.
+    await pause(Math.min(ms, SHORTEST_POLL_MS), signal);
+    await pause(ms - SHORTEST_POLL_MS, signal, told.signal);
+    told = new AbortController();
+  };
+  try {
+    return await followed(following, rest, first);
+  } finally {
+    deafen();
+  }
+}
+
+async function followed(
+  following: Following,
+  rest: (ms: number) => Promise<void>,
+  first: State | undefined,
+): Promise<State> {
   const { talk, era, clock, taskId } = following;
   // Such work may take hours. Only silence ends the wait for it.
   clock.unbound();
@@ -74,7 +99,7 @@ export async function follow(following: Following, first?: State): Promise<State
     const { statusMessage } = state;
     if (typeof statusMessage === 'string')
       following.onProgress?.({ progress: polls, message: statusMessage });
-    await pause(pollMs(state), clock.signal);
+    await rest(pollMs(state));
     state = await poll(following);
   }
 }

@@ -2,6 +2,7 @@
  * A server of 2026-07-28 that asks before it answers, makes tasks of its calls, and says what changes:
  * everything that the newer era does in ways of its own.
  */
+import type { ServerResponse } from 'node:http';
 import {
   acceptedContent,
   inputRequired,
@@ -12,7 +13,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { serveMcp, type Served, type ServeOptions } from './mcp-http.ts';
+import { serveMcp, type Incoming, type Served, type ServeOptions } from './mcp-http.ts';
 
 export interface Asking extends Served {
   /** What became of each task, by its id. */
@@ -21,6 +22,8 @@ export interface Asking extends Served {
   finish(): void;
   /** How many calls of `hang` began, and how many the client gave up. */
   hung(): { readonly begun: number; readonly stopped: number };
+  /** How many streams about a task are open. */
+  listeners(): number;
   /** Protocol headers that requests for tasks came with. */
   taskNames(): readonly string[];
 }
@@ -44,11 +47,43 @@ const NAME = {
   },
 };
 
-export async function startAsking(options: ServeOptions = {}): Promise<Asking> {
+export interface AskingOptions extends ServeOptions {
+  /** How often it wants to be asked after a task, in milliseconds; 100 where it is left out. */
+  readonly pollMs?: number;
+  /** It tells those who listen when a task is done. */
+  readonly pushes?: boolean;
+}
+
+export async function startAsking(options: AskingOptions = {}): Promise<Asking> {
   const tasks = new Map<string, TaskState>();
   const taskNames: string[] = [];
   const hung = { begun: 0, stopped: 0 };
+  const listening = new Map<ServerResponse, { readonly taskId: string; readonly id: unknown }>();
   let finished = false;
+
+  /** Tells on the stream of whoever listens for a task (2026-07-28, `subscriptions/listen`). */
+  function tell(stream: ServerResponse, id: unknown, method: string, params: object): void {
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
+    const message = { jsonrpc: '2.0', method, params: { ...params, _meta } };
+    stream.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  }
+
+  /** The SDK's servers listen for all but tasks. */
+  function listenFor(message: Incoming | null, response: ServerResponse): boolean {
+    if (message?.method !== 'subscriptions/listen' || !options.pushes) return false;
+    const { id, params } = message as unknown as {
+      id: unknown;
+      params: { notifications: { taskIds?: string[] } };
+    };
+    const [taskId] = params.notifications.taskIds ?? [];
+    if (taskId === undefined) return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    listening.set(response, { taskId, id });
+    response.on('close', () => listening.delete(response));
+    const { notifications } = params;
+    tell(response, id, 'notifications/subscriptions/acknowledged', { notifications });
+    return true;
+  }
 
   function build(): McpServer {
     const mcp = new McpServer(
@@ -132,7 +167,12 @@ export async function startAsking(options: ServeOptions = {}): Promise<Asking> {
     function shown(taskId: string): Record<string, unknown> {
       const task = tasks.get(taskId);
       const at = new Date(0).toISOString();
-      const times = { createdAt: at, lastUpdatedAt: at, ttlMs: 60_000, pollIntervalMs: 100 };
+      const times = {
+        createdAt: at,
+        lastUpdatedAt: at,
+        ttlMs: 60_000,
+        pollIntervalMs: options.pollMs ?? 100,
+      };
       const { status = 'failed', polls = 0, answer } = task ?? {};
       const more = {
         working: { statusMessage: `poll ${polls}` },
@@ -196,6 +236,7 @@ export async function startAsking(options: ServeOptions = {}): Promise<Asking> {
     before(message, request, response) {
       if (message?.method.startsWith('tasks/'))
         taskNames.push(`${message.method} ${String(request.headers['mcp-name'])}`);
+      if (listenFor(message, response)) return true;
       return options.before?.(message, request, response) ?? false;
     },
   });
@@ -204,7 +245,10 @@ export async function startAsking(options: ServeOptions = {}): Promise<Asking> {
     tasks: () => tasks,
     finish: () => {
       finished = true;
+      for (const [stream, { taskId, id }] of listening)
+        tell(stream, id, 'notifications/tasks', { taskId, status: 'completed' });
     },
+    listeners: () => listening.size,
     hung: () => hung,
     taskNames: () => taskNames,
   };

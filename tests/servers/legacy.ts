@@ -5,10 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { isInitializeRequest, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { closeServer, listen, readBody, type Counts } from './mcp-http.ts';
 
@@ -19,6 +20,8 @@ export interface LegacyOptions {
   readonly allow?: string;
   /** How a request with an unknown session is answered; 404 is what the specification says. */
   readonly unknownSession?: 400 | 404;
+  /** It has a tool more, whose calls are tasks. */
+  readonly tasks?: boolean;
   /** Without sessions: each request stands alone. */
   readonly stateless?: boolean;
 }
@@ -33,6 +36,10 @@ export interface Legacy {
   sessions(): number;
   /** Forgets every session, as a restart does. */
   forgetSessions(): void;
+  /** How often a client asked for a stream for what the server says by itself. */
+  streams(): number;
+  /** Ends the tasks of `job`, and tells the clients how they stand. */
+  finish(): Promise<void>;
   /** Adds a tool and tells the clients. */
   addTool(name: string): void;
   close(): Promise<void>;
@@ -47,10 +54,18 @@ export async function startLegacy(options: LegacyOptions = {}): Promise<Legacy> 
   const counts = new Map<string, number>();
   const notes: string[] = [];
   const extra: string[] = [];
+  const unfinished: (() => Promise<void>)[] = [];
+  const taskStore = new InMemoryTaskStore();
   let cancelled = 0;
+  let streams = 0;
 
   function build(): McpServer {
-    const mcp = new McpServer({ name: 'notes', version: '1.0.0' });
+    const tasks = { requests: { tools: { call: {} } } };
+    const mcp = new McpServer(
+      { name: 'notes', version: '1.0.0' },
+      options.tasks ? { capabilities: { tasks }, taskStore } : {},
+    );
+    if (options.tasks) addJob(mcp);
     mcp.registerTool(
       'echo',
       {
@@ -93,6 +108,25 @@ export async function startLegacy(options: LegacyOptions = {}): Promise<Legacy> 
     return mcp;
   }
 
+  function addJob(mcp: McpServer): void {
+    mcp.experimental.tasks.registerToolTask(
+      'job',
+      { description: 'Work for hours.', execution: { taskSupport: 'required' } },
+      {
+        async createTask({ taskStore: store }) {
+          // It would be asked again a minute later.
+          const task = await store.createTask({ ttl: 600_000, pollInterval: 60_000 });
+          const result = { content: [{ type: 'text' as const, text: 'worked' }] };
+          unfinished.push(() => store.storeTaskResult(task.taskId, 'completed', result));
+          return { task };
+        },
+        getTask: async ({ taskStore: store, taskId }) => store.getTask(taskId),
+        getTaskResult: async ({ taskStore: store, taskId }) =>
+          (await store.getTaskResult(taskId)) as CallToolResult,
+      },
+    );
+  }
+
   function addTo(mcp: McpServer, name: string): void {
     mcp.registerTool(name, { description: `The tool ${name}.` }, async () => ({
       content: [{ type: 'text', text: name }],
@@ -125,6 +159,7 @@ export async function startLegacy(options: LegacyOptions = {}): Promise<Legacy> 
     const id = request.headers['mcp-session-id'];
     const known = typeof id === 'string' ? sessions.get(id) : undefined;
     if (known) {
+      if (request.method === 'GET') streams += 1;
       await known.transport.handleRequest(request, response, body);
       return;
     }
@@ -155,12 +190,19 @@ export async function startLegacy(options: LegacyOptions = {}): Promise<Legacy> 
     counts: () => Object.fromEntries(counts),
     notes: () => [...notes],
     cancelled: () => cancelled,
+    streams: () => streams,
     sessions: () => sessions.size,
     forgetSessions: () => sessions.clear(),
+    async finish() {
+      for (const end of unfinished.splice(0)) await end();
+    },
     addTool(name) {
       extra.push(name);
       for (const { mcp } of sessions.values()) addTo(mcp, name);
     },
-    close: () => closeServer(http),
+    close: () => {
+      taskStore.cleanup();
+      return closeServer(http);
+    },
   };
 }
