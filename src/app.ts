@@ -1,4 +1,5 @@
 /** The one place where the rooms are joined. The screens know this surface and nothing beneath it. */
+import type { Activity } from './agent/activity.ts';
 import { openSession, type Session, type SessionPorts } from './agent/session.ts';
 import { clockLine } from './agent/prompt.ts';
 import { createCloud } from './brain/cloud/accounts.ts';
@@ -28,7 +29,15 @@ import type {
   Settings,
   ToolDefinition,
 } from './store/records.ts';
-import type { ActionLog, Archive, ConversationHit, Store, Topic } from './store/store.ts';
+import type {
+  ActionLog,
+  Archive,
+  ConversationHit,
+  Lock,
+  Locked,
+  Store,
+  Topic,
+} from './store/store.ts';
 
 export interface Conversations {
   list(): Promise<Conversation[]>;
@@ -37,6 +46,8 @@ export interface Conversations {
   open(id: string): Promise<Session | null>;
   delete(id: string): Promise<void>;
   pin(id: string, pinned: boolean): Promise<void>;
+  /** A turn of this tab is at work, and does not wait for the person. */
+  working(): boolean;
   /** Called when the list changes, in any tab. */
   subscribe(listener: () => void): () => void;
 }
@@ -120,6 +131,11 @@ export interface App {
     isConsequential(tool: ToolDefinition): Promise<boolean>;
   };
   readonly archive: Archive;
+  /** The app lock. */
+  readonly lock: Lock & {
+    /** Called when it is turned on or off or its ways change, in any tab. */
+    subscribe(listener: () => void): () => void;
+  };
   readonly storage: {
     estimate(): Promise<{ used: number; quota: number }>;
     /** Asks the browser to keep the data; the answer is stored in the settings. */
@@ -139,9 +155,15 @@ export type { Answer } from './policy/types.ts';
 /** How long a session's page may wait for `demo.json`. */
 const DEMO_TIMEOUT_MS = 3_000;
 
-/** Opens the store and joins the rooms. Rejects with a `StoreError` whose words are for the person. */
-export async function createApp(): Promise<App> {
-  const store = await openStore({ onOutdated: () => location.reload() });
+/**
+ * Opens the store and joins the rooms. `unlock` is asked where the app lock is on, and resolves once it
+ * has opened it. Rejects with a `StoreError` whose words are for the person.
+ */
+export async function createApp(unlock?: (locked: Locked) => Promise<void>): Promise<App> {
+  const store = await openStore({
+    onOutdated: () => location.reload(),
+    ...(unlock ? { unlock } : {}),
+  });
   const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
   const online = (): boolean => navigator.onLine;
   const phone = createPhone({ store });
@@ -266,6 +288,7 @@ export async function createApp(): Promise<App> {
       },
     },
     archive: store.archive,
+    lock: { ...store.lock, subscribe: (listener) => onTopics(store, ['lock'], listener) },
     storage: {
       async estimate() {
         const { usage = 0, quota = 0 } = await navigator.storage.estimate();
@@ -299,6 +322,9 @@ function onTopics(store: Store, topics: readonly Topic[], listener: () => void):
   });
 }
 
+/** Nothing is lost where a tab goes now: a question is asked again. */
+const AT_REST: ReadonlySet<Activity['kind']> = new Set(['idle', 'elsewhere', 'asking']);
+
 /** Sessions are kept by id while they are open or at work: one conversation, one session a tab. */
 function createConversationList(
   store: Store,
@@ -312,6 +338,7 @@ function createConversationList(
         .map((view) => view())
         .filter(({ messages }) => isCalling(messages.at(-1)?.parts ?? [], server))
         .map(({ conversation }) => conversation),
+    working: () => [...views.values()].some((view) => !AT_REST.has(view().activity.kind)),
     list: () => store.conversations.list(),
     search: (query, signal) => store.conversations.search(query, signal),
     async create() {

@@ -657,6 +657,11 @@ export interface Settings {
   readonly underWay?: ModelAttempt | null;
   /** Milliseconds without use after which the model in memory is let go; default: five minutes. */
   readonly idleMs?: number;
+  /**
+   * Milliseconds out of sight after which the app lock closes, where there is one; default: five
+   * minutes; null: only when the app is closed.
+   */
+  readonly lockAfterMs?: number | null;
 }
 
 /** A model that is being loaded, or answers for the first time since. */

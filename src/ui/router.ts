@@ -20,6 +20,8 @@ export type Screen =
   /** `/servers/:id`. */
   | { readonly name: 'server'; readonly id: string }
   | { readonly name: 'settings' }
+  /** `/settings/lock`: the app lock. */
+  | { readonly name: 'lock' }
   | { readonly name: 'cloud' }
   | { readonly name: 'reminders' }
   /** `/actions`: the action log. */
@@ -55,6 +57,7 @@ export function screenOf(path: string): Screen {
   if (rest.length > 0) return { name: 'missing' };
   if (first === 'c' && second !== undefined) return { name: 'conversation', id: second };
   if (first === 'servers' && second !== undefined) return { name: 'server', id: second };
+  if (first === 'settings' && second === 'lock') return { name: 'lock' };
   if (first === 'oauth' && second === 'callback') return { name: 'sign-in' };
   const plain = PLAIN.find((name) => name === first);
   return plain && second === undefined ? { name: plain } : { name: 'missing' };

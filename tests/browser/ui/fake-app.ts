@@ -277,6 +277,7 @@ export function fakeApp(
     models?: Partial<App['models']>;
     asks?: Partial<App['asks']>;
     signIn?: Partial<App['signIn']>;
+    lock?: Partial<App['lock']>;
     host?: Partial<App['host']>;
     safety?: Partial<App['safety']>;
   } = {},
@@ -296,6 +297,7 @@ export function fakeApp(
         calls.push({ name: 'delete', args: [id] });
       },
       async pin() {},
+      working: () => false,
       subscribe: never,
     },
     models: {
@@ -338,6 +340,15 @@ export function fakeApp(
       async setClient() {},
       subscribe: never,
       ...options.signIn,
+    },
+    lock: {
+      on: () => false,
+      ways: async () => [],
+      wait: async () => 0,
+      turnOn: unused,
+      prove: unused,
+      subscribe: never,
+      ...options.lock,
     },
     host: {
       list: async () => servers,
