@@ -23,6 +23,12 @@ const ARROWS = {
   sw: { may: [], types: [] },
 };
 
+/** A client of one's own would be a way to a tool past the gate. */
+const NO_PROTOCOL = {
+  regex: '^@modelcontextprotocol/',
+  message: 'Only mcp/ speaks the protocol, and phone/ as a server.',
+};
+
 const room = (names) => names.map((name) => `^(\\.\\./)+${name}/`).join('|');
 
 const arrows = Object.entries(ARROWS).map(([name, { may, types }]) => {
@@ -38,11 +44,42 @@ const arrows = Object.entries(ARROWS).map(([name, { may, types }]) => {
     });
   if (name !== 'ui')
     patterns.push({ regex: '^(\\.\\./)+(app|main)(\\.ts)?$', message: 'Only ui/ knows the app.' });
+  if (name !== 'mcp' && name !== 'phone') patterns.push(NO_PROTOCOL);
   return {
     files: [`src/${name}/**/*.{ts,svelte}`],
     rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] },
   };
 });
+
+/**
+ * One way to a tool: the gate lies on it. Only the loop's calls.ts calls the toolbox, only the toolbox
+ * the host. What these say must not be called there is not taken out or renamed either.
+ */
+const THROUGH_THE_GATE = 'Tools are called through the gate: agent/calls.ts and the toolbox.';
+const CALL_TOOL = [
+  'MemberExpression[property.name="callTool"]',
+  'MemberExpression[property.value="callTool"]',
+  'ObjectPattern > Property[key.name="callTool"]',
+  'ObjectPattern > Property[key.value="callTool"]',
+];
+const OF_TOOLBOX = (node) =>
+  `:matches([${node}.name="toolbox"], [${node}.property.name="toolbox"])`;
+const CALL = [
+  ...CALL_TOOL,
+  `CallExpression[callee.property.name=/^(call|resume)$/]${OF_TOOLBOX('callee.object')}`,
+  `MemberExpression[property.value=/^(call|resume)$/]${OF_TOOLBOX('object')}`,
+  `VariableDeclarator[id.type="ObjectPattern"]${OF_TOOLBOX('init')} Property[key.name=/^(call|resume)$/]`,
+  `VariableDeclarator[id.type="Identifier"][id.name!="toolbox"]${OF_TOOLBOX('init')}`,
+  'ObjectPattern Property[key.name="toolbox"][value.type="Identifier"][value.name!="toolbox"]',
+];
+const never = (selectors) => ({
+  'no-restricted-syntax': ['error', { selector: selectors.join(', '), message: THROUGH_THE_GATE }],
+});
+const HOST = 'src/mcp/{host,toolbox,calls,connection}.ts';
+const oneWay = [
+  { files: ['src/**/*.{ts,svelte}'], ignores: [HOST], rules: never(CALL) },
+  { files: ['src/agent/calls.ts'], rules: never(CALL_TOOL) },
+];
 
 export default ts.config(
   { ignores: ['dist/', 'node_modules/', 'models/', 'tests/models/', 'test-results/', '.cache/'] },
@@ -76,34 +113,10 @@ export default ts.config(
   },
   { files: ['*.config.{js,ts}', '.size-limit.ts'], rules: { 'import-x/no-default-export': 'off' } },
   { files: ['tools/**', 'tests/**'], rules: { 'no-console': 'off' } },
-  // One way to a tool: the gate lies on it. Only the loop calls the toolbox, only the toolbox the host.
   {
-    files: ['src/**/*.{ts,svelte}'],
-    ignores: ['src/mcp/{host,toolbox,calls,connection}.ts'],
-    rules: {
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector:
-            'MemberExpression[property.name="callTool"], MemberExpression[property.value="callTool"]',
-          message: 'Tools are called through the gate: agent/calls.ts and the toolbox.',
-        },
-      ],
-    },
+    files: ['src/*.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [NO_PROTOCOL] }] },
   },
-  {
-    files: ['src/**/*.{ts,svelte}'],
-    ignores: ['src/mcp/{host,toolbox,calls,connection}.ts', 'src/agent/calls.ts'],
-    rules: {
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector:
-            'MemberExpression[property.name="callTool"], MemberExpression[property.value="callTool"], CallExpression[callee.property.name=/^(call|resume)$/][callee.object.name="toolbox"], CallExpression[callee.property.name=/^(call|resume)$/][callee.object.property.name="toolbox"]',
-          message: 'Tools are called through the gate: agent/calls.ts and the toolbox.',
-        },
-      ],
-    },
-  },
+  ...oneWay,
   ...arrows,
 );
