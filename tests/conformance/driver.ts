@@ -1,7 +1,7 @@
 /**
  * Plays the person in one scenario of the official suite: adds the server, signs in where it wants
  * that, uses all that it offers, answers what it asks. Everything that speaks the protocol is
- * src/mcp; the same file runs in Node and in a page.
+ * src/mcp, but for the tokens of six scenarios (machine.ts); the same file runs in Node and in a page.
  */
 import { clientDocument } from '../../src/mcp/auth/client.ts';
 import { createSignIn } from '../../src/mcp/auth/signin.ts';

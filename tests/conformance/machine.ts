@@ -22,9 +22,20 @@ import type { Job, Outside } from './driver.ts';
 
 type Fetch = typeof globalThis.fetch;
 
+/** Scenarios whose tokens do not come from src/mcp; the report says so of each. */
+export const BY_MACHINE: readonly string[] = [
+  'auth/client-credentials-basic',
+  'auth/client-credentials-jwt',
+  'auth/enterprise-managed-authorization',
+  'auth/wif-jwt-bearer',
+  'auth/dpop',
+  'auth/dpop-nonce',
+];
+
 /** Null where the scenario is for a person. */
 export function machineFetch(job: Job, outside: Outside): Fetch | null {
   const { scenario, url } = job;
+  if (!BY_MACHINE.includes(scenario)) return null;
   const given = job.context as Readonly<Record<string, string>>;
   const text = (name: string): string => String(given[name] ?? '');
   const bare: Fetch = (input, init) => globalThis.fetch(input, init);
