@@ -128,7 +128,7 @@ function refuseChanged(run: Run, index: number): Promise<void> {
 /** What the gate judges by: everything that was said and heard up to now. */
 async function contextOf(run: Run): Promise<GateContext> {
   const { journal, resultText } = run.ports;
-  const turn = heardIn('assistant', journal.parts(), resultText);
+  const turn = heardIn({ role: 'assistant', ...run.input.from }, journal.parts(), resultText);
   const { said, untrusted, offered } = together([run.input.heard, turn]);
   const { conversation } = run.input;
   return { conversation, said, untrusted, offered: await offeredTools(run, offered) };

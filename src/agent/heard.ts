@@ -4,7 +4,8 @@
  * as it came, and as the model read it.
  */
 import type { UntrustedText } from '../policy/types.ts';
-import type { Part } from '../store/records.ts';
+import type { Conversation, Message, Part } from '../store/records.ts';
+import { textsOfPieces, withoutPieces } from './foreign.ts';
 import type { ResultText } from './transcript.ts';
 
 export interface Heard {
@@ -31,8 +32,24 @@ function textsOf(value: unknown, into: string[] = []): string[] {
 const worded = (content: readonly { readonly type: string }[]): unknown[] =>
   content.filter(({ type }) => type !== 'image' && type !== 'audio');
 
+const results = new WeakMap<ResultText, WeakMap<Part, UntrustedText[]>>();
+
+/** What others wrote in a part, read once: parts never change, and each turn hears all of them again. */
+function untrustedIn(part: Part, resultText: ResultText, whole?: string): UntrustedText[] {
+  const known = results.get(resultText) ?? new WeakMap<Part, UntrustedText[]>();
+  results.set(resultText, known);
+  const made = known.get(part) ?? [
+    ...untrustedOf(part, resultText),
+    ...(whole === undefined ? [] : wordsOf(part).map((text) => ({ source: whole, text }))),
+  ];
+  known.set(part, made);
+  return made;
+}
+
 function untrustedOf(part: Part, resultText: ResultText): UntrustedText[] {
   switch (part.kind) {
+    case 'text':
+      return textsOfPieces(part.text, part.foreign);
     case 'attachment':
       return [
         {
@@ -58,22 +75,44 @@ function untrustedOf(part: Part, resultText: ResultText): UntrustedText[] {
   }
 }
 
+/** The words that a model reads of a part, whoever wrote them. */
+function wordsOf(part: Part): string[] {
+  switch (part.kind) {
+    case 'text':
+    case 'thinking':
+      return [part.text];
+    case 'call':
+      return [textsOf([part.args, part.reason, part.why]).join('\n')];
+    case 'badcall':
+      return [[part.name, part.raw, part.error].join('\n')];
+    default:
+      return [];
+  }
+}
+
 /** What was heard in a message: the person's, or one of the model's turns. */
 export function heardIn(
-  role: 'user' | 'assistant',
+  { role, source }: Pick<Message, 'role' | 'source'>,
   parts: readonly Part[],
   resultText: ResultText,
 ): Heard {
   const said = parts.flatMap((part) => {
-    if (role === 'user' && part.kind === 'text') return [part.text];
+    if (source !== undefined) return [];
+    if (role === 'user' && part.kind === 'text') return [withoutPieces(part.text, part.foreign)];
     // Why the person said no is said by the person as well.
     return part.kind === 'call' && part.state === 'denied' && part.reason ? [part.reason] : [];
   });
   return {
     said,
-    untrusted: parts.flatMap((part) => untrustedOf(part, resultText)),
+    untrusted: parts.flatMap((part) => untrustedIn(part, resultText, source)),
     offered: parts.flatMap((part) => (part.kind === 'route' ? part.offered : [])),
   };
+}
+
+/** What a conversation that was not begun here brought along beside its messages. */
+export function heardAround({ source, title, summary }: Conversation): Heard {
+  const text = [title, summary?.text ?? ''].join('\n');
+  return { said: [], untrusted: source === undefined ? [] : [{ source, text }], offered: [] };
 }
 
 export function together(heard: readonly Heard[]): Heard {

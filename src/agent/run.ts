@@ -3,7 +3,7 @@ import type { BrainImage, BrainMessage } from '../brain/brain.ts';
 import type { CallProgress, Offer, Tool, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
-import type { Asked, Mode, Summary, TurnLimits } from '../store/records.ts';
+import type { Asked, Message, Mode, Summary, TurnLimits } from '../store/records.ts';
 import type { Activity } from './activity.ts';
 import type { Heard } from './heard.ts';
 import type { Journal } from './journal.ts';
@@ -32,6 +32,8 @@ export interface TurnInput {
   /** The phone's clock in words. */
   readonly now: string;
   readonly limits: TurnLimits;
+  /** Where the turn came from, where it was begun elsewhere and goes on here. */
+  readonly from?: Pick<Message, 'source'>;
   /** The person sent this turn to a place of their choice. */
   readonly place?: 'phone' | 'cloud';
 }

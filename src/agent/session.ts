@@ -11,6 +11,8 @@ import type {
   AttachmentPart,
   CallPart,
   Conversation,
+  ForeignPiece,
+  ForeignText,
   Message,
   Mode,
   NoticePart,
@@ -20,8 +22,9 @@ import type {
 import type { Store } from '../store/store.ts';
 import { actionOf } from './action-notes.ts';
 import type { Activity } from './activity.ts';
+import { foreignPieces, textsOfPieces } from './foreign.ts';
 import { resultChars } from './context.ts';
-import { heardIn, together } from './heard.ts';
+import { heardAround, heardIn, together } from './heard.ts';
 import { TakenOver } from './journal.ts';
 import { newCallId } from './ids.ts';
 import type { TurnEnd } from './loop.ts';
@@ -76,7 +79,10 @@ export interface Session {
    * durable, not when the turn ends. Rejects, with nothing stored, where there is no room.
    */
   send(text: string, options?: SendOptions): Promise<void>;
-  /** Takes a queued message out, e.g. to edit it; null where it has been sent meanwhile. */
+  /**
+   * Takes a queued message out, e.g. to edit it; null where it has been sent meanwhile. What of it is
+   * others' stays theirs once it is written into the draft.
+   */
   unqueue(index: number): Promise<Queued | null>;
   stop(): void;
   /** Goes on with a turn that was cut off, stopped, or ended by a limit or an error. */
@@ -84,7 +90,11 @@ export interface Session {
   /** False where the question had been answered before; then the earlier answer stands. */
   answer(callId: string, answer: Answer): Promise<boolean>;
   setMode(mode: Mode): Promise<void>;
-  setDraft(text: string): Promise<void>;
+  /**
+   * Keeps what is typed. `foreign`: what others wrote of it (shared, or a prompt); what is still there
+   * of that, word for word, when the draft is sent does not count as the person's words.
+   */
+  setDraft(text: string, foreign?: readonly ForeignText[]): Promise<void>;
   /** What hangs on the draft. Rejects, with nothing changed, where there is no room. */
   setAttached(attached: readonly AttachmentPart[]): Promise<void>;
   rename(title: string): Promise<void>;
@@ -173,6 +183,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   let closed = false;
   let tasks: Promise<void> = Promise.resolve();
   let awaitingOwner = false;
+  /** What others wrote of the draft, from here: known from the tap on, stored or not. */
+  let brought: readonly ForeignText[] = [];
 
   const found = await store.conversations.get(id);
   if (!found) return null;
@@ -303,11 +315,12 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
           mode: conversation.mode,
           private: conversation.private,
           ...(conversation.summary ? { summary: conversation.summary } : {}),
-          heard: together(
-            [...past, ...(request ? [request] : [])].map((view) =>
-              heardIn(view.message.role, view.parts, ports.resultText),
+          heard: together([
+            heardAround(conversation),
+            ...[...past, ...(request ? [request] : [])].map((view) =>
+              heardIn(view.message, view.parts, ports.resultText),
             ),
-          ),
+          ]),
           history: (maxChars) => turnsOf(past, maxChars),
           request: words,
           attached: (maxChars) => attachedText(request?.parts ?? [], ports.resultText, maxChars),
@@ -321,6 +334,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
             zone,
           ),
           limits: settings.limits,
+          ...(message.source === undefined ? {} : { from: { source: message.source } }),
           ...(options.place ? { place: options.place } : {}),
         },
         {
@@ -416,8 +430,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     });
     if (next === undefined) return false;
     if (kept) conversation = kept;
-    const { text, attached } = typeof next === 'string' ? { text: next, attached: [] } : next;
-    await addMessage('user', 'done', userParts(text, attached));
+    const { text, attached, foreign } = asWords(next);
+    await addMessage('user', 'done', userParts(text, attached, foreign));
     if (attached.some((part) => part.private)) await patch({ private: true });
     return true;
   };
@@ -517,23 +531,35 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   const take = async (text: string, { attached = [], ...options }: SendOptions): Promise<void> => {
     // Another tab may have begun a turn of which this one has not heard yet.
     const busy = running !== null || (await ports.locks.held(lock));
+    // As it is stored: a draft may have been begun in another tab.
+    const stored = (await store.conversations.get(id))?.foreign ?? [];
+    const sent = brought;
+    const foreign = foreignPieces(text, [...stored, ...sent]);
     if (busy || conversation.queue.length > 0) {
+      const plain = attached.length === 0 && foreign.length === 0;
       await store.conversations.update(id, (old) => ({
         ...old,
         draft: '',
         attached: undefined,
-        queue: [...old.queue, attached.length > 0 ? { text, attached } : text],
+        foreign: undefined,
+        queue: [
+          ...old.queue,
+          plain ? text : { text, attached, ...(foreign.length > 0 ? { foreign } : {}) },
+        ],
       }));
+      brought = brought.filter((it) => !sent.includes(it));
       await reload();
       if (activity.kind !== 'elsewhere') start('queue', {});
       return;
     }
     const title = conversation.title || titleOf(text || (attached[0]?.name ?? ''));
-    await addMessage('user', 'done', userParts(text, attached));
+    await addMessage('user', 'done', userParts(text, attached, foreign));
+    brought = brought.filter((it) => !sent.includes(it));
     await patch({
       title,
       draft: '',
       attached: undefined,
+      foreign: undefined,
       updatedAt: ports.clock(),
       // The rule is in force before a brain is chosen.
       ...(attached.some((part) => part.private) ? { private: true } : {}),
@@ -578,6 +604,10 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
         return taken === null ? undefined : { ...old, queue: old.queue.toSpliced(at, 1) };
       });
       if (kept) conversation = kept;
+      if (taken !== null) {
+        const { text, foreign } = asWords(taken);
+        brought = [...brought, ...textsOfPieces(text, foreign)];
+      }
       changed();
       return taken;
     },
@@ -606,7 +636,17 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       }
     },
     setMode: (mode) => patch({ mode }),
-    setDraft: (draft) => patch({ draft }),
+    async setDraft(draft, foreign = []) {
+      brought = [...brought, ...foreign];
+      const known = brought;
+      const next = await store.conversations.update(id, (old) => ({
+        ...old,
+        draft,
+        ...(known.length > 0 ? { foreign: united(old.foreign, known) } : {}),
+      }));
+      if (next) conversation = next;
+      changed();
+    },
     setAttached: (attached) => patch({ attached: attached.length > 0 ? attached : undefined }),
     rename: (title) => patch({ title: title.trim().slice(0, TITLE_LENGTH) }),
     async undo(callId) {
@@ -672,9 +712,35 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   return session;
 }
 
-function userParts(text: string, attached: readonly AttachmentPart[]): Part[] {
-  return [{ kind: 'text', step: 0, text }, ...attached];
+function userParts(
+  text: string,
+  attached: readonly AttachmentPart[],
+  foreign: readonly ForeignPiece[],
+): Part[] {
+  const words = {
+    kind: 'text',
+    step: 0,
+    text,
+    ...(foreign.length > 0 ? { foreign } : {}),
+  } as const;
+  return [words, ...attached];
 }
+
+const asWords = (queued: Queued) =>
+  typeof queued === 'string'
+    ? { text: queued, attached: [], foreign: [] }
+    : { foreign: [], ...queued };
+
+/** Texts of others, each once. */
+const united = (
+  before: readonly ForeignText[] = [],
+  more: readonly ForeignText[],
+): readonly ForeignText[] => [
+  ...before,
+  ...more.filter(
+    ({ source, text }) => !before.some((it) => it.source === source && it.text === text),
+  ),
+];
 
 /** Two queued messages are one where their words are, and what hangs on them was read at one time. */
 function isSame(a: Queued | undefined, b: Queued | undefined): boolean {

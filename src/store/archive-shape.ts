@@ -8,6 +8,8 @@ import type {
   ContentBlock,
   ContextUse,
   Conversation,
+  ForeignPiece,
+  ForeignText,
   Grant,
   Message,
   NoticePart,
@@ -27,6 +29,7 @@ import type {
   Settings,
   Summary,
   StepPart,
+  TextPart,
   ToolAnnotations,
   ToolDefinition,
   ToolListRecord,
@@ -217,8 +220,10 @@ const attachment = object<AttachmentPart>({
   private: optional(flag),
 });
 
+const pieces = list(object<ForeignPiece>({ source: text, start: whole, end: whole }));
+
 const part = byKind<Part>({
-  text: object({ kind: exactly('text'), step: whole, text }),
+  text: object<TextPart>({ kind: exactly('text'), step: whole, text, foreign: optional(pieces) }),
   thinking: object({ kind: exactly('thinking'), step: whole, text }),
   route: object<RoutePart>({
     kind: exactly('route'),
@@ -284,9 +289,14 @@ const part = byKind<Part>({
 const queued: Check<Queued> = (value, path) =>
   typeof value === 'string'
     ? value
-    : object<Exclude<Queued, string>>({ text, attached: list(attachment) })(value, path);
+    : object<Exclude<Queued, string>>({
+        text,
+        attached: list(attachment),
+        foreign: optional(pieces),
+      })(value, path);
 
-const conversation = object<Conversation>({
+/** Where it came from is known here, and not taken from the file. */
+const conversation = object<Omit<Conversation, 'source'>>({
   id,
   title: text,
   createdAt: time,
@@ -294,6 +304,7 @@ const conversation = object<Conversation>({
   mode,
   draft: text,
   attached: optional(list(attachment)),
+  foreign: optional(list(object<ForeignText>({ source: text, text }))),
   queue: list(queued),
   private: flag,
   pinned: flag,

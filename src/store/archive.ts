@@ -7,8 +7,9 @@
  * of it or nothing.
  *
  * A file is untrusted: somebody else may have made it. So it can say no for a person but never yes:
- * grants that allow and trust in a server's hints are not taken over, a call that was still open is
- * closed instead of run, and words that waited to be sent become a draft. Models and what is true
+ * grants that allow and trust in a server's hints are not taken over, its servers are paused, a call
+ * that was still open is closed instead of run, words that waited to be sent become a draft, and none
+ * of its words counts as said by the person here. Models and what is true
  * of one phone only are not part of it.
  */
 import {
@@ -183,12 +184,21 @@ function closed(part: Part): Part {
   return part;
 }
 
-const settled = (conversation: Conversation): Conversation => ({
-  ...conversation,
-  queue: [],
-  draft: [...conversation.queue.map(queuedText), conversation.draft].filter(Boolean).join('\n\n'),
-  ...attachedTo(conversation),
-});
+/** Who wrote what came in with a file, for a sentence. */
+const SOURCE = 'an imported file';
+
+function settled(conversation: Conversation): Conversation {
+  const waiting = [...conversation.queue.map(queuedText), conversation.draft];
+  const draft = waiting.filter(Boolean).join('\n\n');
+  return {
+    ...conversation,
+    queue: [],
+    draft,
+    ...attachedTo(conversation),
+    foreign: draft ? [{ source: SOURCE, text: draft }] : undefined,
+    source: SOURCE,
+  };
+}
 
 const queuedText = (queued: Queued): string => (typeof queued === 'string' ? queued : queued.text);
 
@@ -218,7 +228,7 @@ async function writeConversation(tx: Writing, archived: ArchivedConversation): P
   ];
   for (const [seq, { parts, ...rest }] of archived.messages.entries()) {
     const state = rest.state === 'running' ? 'stopped' : rest.state;
-    const message: Message = { ...rest, conversation, seq, state };
+    const message: Message = { ...rest, conversation, seq, state, source: SOURCE };
     writes.push(tx.objectStore('messages').add(message));
     for (const [index, part] of parts.entries())
       writes.push(tx.objectStore('parts').put({ conversation, seq, index, part: closed(part) }));
@@ -285,9 +295,10 @@ async function writeAll(tx: Writing, archive: ArchiveDocument): Promise<Written>
   const reminders = await fresh('reminders', archive.reminders, (it) => it.id);
   const accounts = await fresh('accounts', archive.accounts, (it) => it.id);
   await Promise.all([
-    // Neither trust, nor leave to ask the model, nor where requests and keys go is taken from a file.
+    // Neither trust, nor leave to ask the model, nor where requests and keys go is taken from a file;
+    // nothing is asked of its servers, or offered of them, before the person turns them on.
     ...servers.map(({ sampling, proxy, ...it }) =>
-      tx.objectStore('servers').add({ ...it, trustHints: false }),
+      tx.objectStore('servers').add({ ...it, trustHints: false, enabled: false }),
     ),
     ...lists.map((it) => tx.objectStore('lists').add(it)),
     ...grants.map((it) => tx.objectStore('grants').add(it)),

@@ -16,6 +16,8 @@ export interface Conversation {
   readonly draft: string;
   /** What hangs on the draft. */
   readonly attached?: readonly AttachmentPart[];
+  /** What others wrote of the draft; kept until it is sent, whatever becomes of the words. */
+  readonly foreign?: readonly ForeignText[];
   /** Messages typed while a turn ran, in order. */
   readonly queue: readonly Queued[];
   /** True once it holds a result of a private server: Auto keeps it on the phone. */
@@ -23,11 +25,32 @@ export interface Conversation {
   readonly pinned: boolean;
   /** What stands for its oldest turns in the model's view. */
   readonly summary?: Summary;
+  /** Where it came from, if it was not begun here, e.g. `an imported file`. */
+  readonly source?: string;
 }
 
-/** A message that waits: its words, or its words with what hangs on them. */
+/** A message that waits: its words, or its words with what hangs on them and whose they are. */
 export type Queued =
-  string | { readonly text: string; readonly attached: readonly AttachmentPart[] };
+  | string
+  | {
+      readonly text: string;
+      readonly attached: readonly AttachmentPart[];
+      readonly foreign?: readonly ForeignPiece[];
+    };
+
+/** Text of somebody else that was put where the person writes: a shared page, a server's prompt. */
+export interface ForeignText {
+  /** Who, for a sentence, e.g. `a shared page` or the name of a server. */
+  readonly source: string;
+  readonly text: string;
+}
+
+/** A piece of a text of the person's that is somebody else's, from `start` up to `end` (UTF-16 units). */
+export interface ForeignPiece {
+  readonly source: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** The person still sees what it stands for. */
 export interface Summary {
@@ -66,12 +89,16 @@ export interface Message {
   readonly createdAt: number;
   /** Of an assistant message; a user's message is always `done`. */
   readonly state: TurnState;
+  /** Where it came from, if it was not written here: then none of it is the person's own. */
+  readonly source?: string;
 }
 
 export interface TextPart {
   readonly kind: 'text';
   readonly step: number;
   readonly text: string;
+  /** Of the person's words: what of them others wrote, in order. */
+  readonly foreign?: readonly ForeignPiece[];
 }
 export interface ThinkingPart {
   readonly kind: 'thinking';

@@ -1,7 +1,13 @@
 /** What the parts of a conversation screen share, handed down through Svelte's context. */
 import { createContext } from 'svelte';
 import type { Activity, Trouble } from '../../app.ts';
-import type { AttachmentPart, CallPart, NoticeAction, Sent } from '../../store/records.ts';
+import type {
+  AttachmentPart,
+  CallPart,
+  ForeignText,
+  NoticeAction,
+  Sent,
+} from '../../store/records.ts';
 
 export interface ConversationContext {
   /** Reactive. */
@@ -16,8 +22,8 @@ export interface ConversationContext {
   showSent(sent: Sent): void;
   /** Shows all of what hangs on the person's words. */
   showAttached(part: AttachmentPart): void;
-  /** Puts words into the box, for the person to change and send. */
-  write(words: string): void;
+  /** Puts words into the box, for the person to change and send; `foreign`: what others wrote of them. */
+  write(words: string, foreign?: readonly ForeignText[]): void;
   /** Stops the turn, and with it the call that runs. */
   stop(): void;
   /** Has what the model no longer sees summarised for it; resolves with what went wrong, or null. */

@@ -48,6 +48,8 @@ export function promptChoices(
 /** What came back of a prompt: words for the box, and what hangs on them. */
 export interface FilledPrompt {
   readonly words: string;
+  /** Whose words they are: the name of the server. */
+  readonly source: string;
   readonly attached: readonly AttachmentPart[];
 }
 
@@ -95,7 +97,7 @@ export function filled(
       ),
     );
   }
-  return { words: words.join('\n\n'), attached };
+  return { words: words.join('\n\n'), source: from.name, attached };
 }
 
 /** Something of a server that is to hang on the person's words. */

@@ -5,6 +5,7 @@
  * seen it.
  */
 import type { App } from '../../app.ts';
+import type { ForeignText } from '../../store/records.ts';
 import { currentRoute, navigate } from '../router.ts';
 import { proposedBy } from './invite.ts';
 import { sharedText } from './shared.ts';
@@ -13,12 +14,16 @@ import { voice } from './voice.svelte.ts';
 /** The address that opened this page, before any screen has replaced it. */
 const FIRST = location.href;
 
-/** Opens a new conversation with words in its composer. */
-export async function openWithDraft(app: App, text: string): Promise<void> {
+/** Opens a new conversation with words in its composer; `foreign`: what others wrote of them. */
+export async function openWithDraft(
+  app: App,
+  text: string,
+  foreign?: readonly ForeignText[],
+): Promise<void> {
   const { id } = await app.conversations.create();
   if (text !== '') {
     const session = await app.conversations.open(id);
-    await session?.setDraft(text);
+    await session?.setDraft(text, foreign);
     session?.close();
   }
   navigate(`/c/${id}`, { replace: true });
@@ -27,7 +32,8 @@ export async function openWithDraft(app: App, text: string): Promise<void> {
 /** Acts on an address of the manifest's; false where it is an ordinary screen. */
 export async function launch(app: App, url: URL): Promise<boolean> {
   if (url.pathname === '/share') {
-    await openWithDraft(app, sharedText(url.searchParams));
+    const text = sharedText(url.searchParams);
+    await openWithDraft(app, text, [{ source: 'a shared page', text }]);
     return true;
   }
   if (url.pathname === '/' && url.searchParams.has('new')) {

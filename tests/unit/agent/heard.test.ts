@@ -4,7 +4,7 @@ import { resultText } from '../../../src/mcp/render.ts';
 import type { AttachmentPart, CallPart, Outcome, Part } from '../../../src/store/records.ts';
 
 const textOf = (part: CallPart | AttachmentPart): string =>
-  heardIn('assistant', [part], resultText)
+  heardIn({ role: 'assistant' }, [part], resultText)
     .untrusted.map(({ text }) => text)
     .join('\n');
 
@@ -45,8 +45,8 @@ test('what a model was offered in any step of any turn is heard, each tool once'
     offered,
   });
   const turns = [
-    heardIn('assistant', [route(1, ['a', 'b']), route(2, ['b', 'c'])], resultText),
-    heardIn('assistant', [route(1, ['a'])], resultText),
+    heardIn({ role: 'assistant' }, [route(1, ['a', 'b']), route(2, ['b', 'c'])], resultText),
+    heardIn({ role: 'assistant' }, [route(1, ['a'])], resultText),
   ];
   expect(together(turns).offered).toEqual(['a', 'b', 'c']);
 });

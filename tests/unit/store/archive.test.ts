@@ -124,14 +124,22 @@ describe('an import', () => {
       ok: true,
       summary: { conversations: 1, messages: 2, servers: 1, reminders: 1, kept: 0 },
     });
+    // All of it, but as words of the file.
+    const source = 'an imported file';
+    const draft = 'And book it.\n\nhalf a sen';
+    const theirs = { draft, foreign: [{ source, text: draft }], source };
     expect(await store.conversations.list()).toEqual([
-      { ...content.conversations[0], queue: [], draft: 'And book it.\n\nhalf a sen' },
+      { ...content.conversations[0], queue: [], ...theirs },
     ]);
-    expect(await store.messages.list('c1')).toEqual(content.messages);
+    expect(await store.messages.list('c1')).toEqual(
+      content.messages.map((it) => ({ ...it, source })),
+    );
     expect(Object.fromEntries(await store.messages.partsOf('c1'))).toEqual(content.parts);
     const { id, name, url, addedAt, enabled, keyHeader } = content.servers[0]!;
+    expect(enabled).toBe(true);
+    // Paused: nothing is asked of a server that the person has not looked at.
     expect(await store.servers.all()).toEqual([
-      { id, name, url, addedAt, enabled, keyHeader, private: false, trustHints: false },
+      { id, name, url, addedAt, enabled: false, keyHeader, private: false, trustHints: false },
     ]);
     const tools = await Promise.all(
       content.lists[0]!.tools.map(async (it) => ({ ...it, pin: await definitionPin(it) })),

@@ -49,7 +49,7 @@ describe('a prompt that came back', () => {
   const from = { id: 's', name: 'Notes', private: true };
 
   test('its texts are words, everything else hangs on them', () => {
-    const { words, attached } = filled(
+    const { words, source, attached } = filled(
       {
         messages: [
           { role: 'user', content: { type: 'text', text: 'Sum up this note.' } },
@@ -68,6 +68,7 @@ describe('a prompt that came back', () => {
       7,
     );
     expect(words).toBe('Sum up this note.\n\nAssistant: Which one?');
+    expect(source).toBe('Notes');
     expect(attached.map(({ name, uri }) => [name, uri])).toEqual([
       ['my note.txt', 'file:///my%20note.txt'],
       ['Image', ''],
