@@ -2,7 +2,7 @@
  * Adding a server: a look at it first, which stores nothing, then what the person said yes to.
  *
  * Promise: what is added is what was looked at. The lists of a preview are stored as they were shown,
- * without a second request.
+ * without a second request. What is given up in the midst of it leaves nothing.
  */
 import type { ServerRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
@@ -15,7 +15,7 @@ import { internal } from './errors.ts';
 import type { Failed, Host, ServerInput, ServerPreview } from './types.ts';
 
 export interface AddingOptions {
-  readonly store: Pick<Store, 'servers' | 'vault'>;
+  readonly store: Pick<Store, 'servers' | 'lists' | 'vault'>;
   readonly ready: () => Promise<void>;
   readonly open: Open;
   readonly lists: Lists;
@@ -41,6 +41,8 @@ interface Look {
   readonly name: string;
   readonly instructions: string | null;
 }
+
+type Kept = Awaited<ReturnType<Host['add']>>;
 
 /** Nobody listens to a server that is only looked at. */
 const DEAF: Ears = { onChanged: () => undefined, onLog: () => undefined };
@@ -89,25 +91,51 @@ export function createAdding(options: AddingOptions): Pick<Host, 'look' | 'add'>
     const listed = signal.aborted ? null : await connection.list();
     if (!listed?.ok || signal.aborted) {
       await connection.close();
-      const error = listed && !listed.ok ? listed.error : internal('Nobody waits for it any more.');
-      return { ok: false, error };
+      return listed && !listed.ok ? { ok: false, error: listed.error } : givenUp();
     }
     const { era, transport, instructions } = connection;
-    const name =
-      draft.name ?? draft.stored?.name ?? (shortName(connection.title) || draft.record.name);
+    const namedBefore = draft.stored?.unnamed ? undefined : draft.stored?.name;
+    const name = draft.name ?? namedBefore ?? (shortName(connection.title) || draft.record.name);
     draft.record.name = name;
     const found = { era, transport, name, instructions };
     return { ok: true, connection, look: { draft, listed: listed.list, ...found } };
   }
 
-  async function keep({ draft, listed, era, transport, name }: Look): Promise<ServerRecord> {
+  function keep({ draft, listed, era, transport, name }: Look, signal: AbortSignal): Promise<Kept> {
     const found = { era: { kind: era, at: now() }, ...(transport === 'sse' ? { transport } : {}) };
-    const server: ServerRecord = { ...draft.record, name, ...found };
-    if (draft.key) await store.vault.set(vaultName(server.id), draft.key);
-    // Its tools first: a server that is there without them would be of no use to a page just opened.
-    await lists.store(server.id, listed);
-    await store.servers.put(server);
-    return server;
+    const { unnamed: _, ...record } = draft.record;
+    const server: ServerRecord = { ...record, name, ...found };
+    const { key } = draft;
+    return stored(server, signal, [
+      ...(key ? [() => store.vault.set(vaultName(server.id), key)] : []),
+      // Its tools first: a server that is there without them would be of no use to a page just opened.
+      () => lists.store(server.id, listed),
+      () => store.servers.put(server),
+    ]);
+  }
+
+  /** Does what stores a server; where it was given up meanwhile, all is put back as it was before. */
+  async function stored(
+    server: ServerRecord,
+    signal: AbortSignal,
+    steps: readonly (() => Promise<void>)[],
+  ): Promise<Kept> {
+    const { id } = server;
+    const vault = vaultName(id);
+    const [key, list, record] = await Promise.all([
+      store.vault.get(vault),
+      store.lists.get(id),
+      store.servers.get(id),
+    ]);
+    for (const step of steps) {
+      if (!signal.aborted) await step();
+      if (!signal.aborted) continue;
+      await (record ? store.servers.put(record) : store.servers.delete(id));
+      await (list ? store.lists.put(list) : store.lists.delete(id));
+      await (key === undefined ? store.vault.delete(vault) : store.vault.set(vault, key));
+      return givenUp();
+    }
+    return { ok: true, server };
   }
 
   return {
@@ -138,32 +166,42 @@ export function createAdding(options: AddingOptions): Pick<Host, 'look' | 'add'>
       return { ok: true, preview };
     },
 
-    async add(input) {
+    async add(input, signal = new AbortController().signal) {
       const { preview, auth } = input;
       const look = preview && looks.get(preview);
       if (look) {
         await lives.drop(look.draft.record.id);
-        const name = input.name?.trim() || look.name;
-        return { ok: true, server: await keep({ ...look, name }) };
+        return keep({ ...look, name: input.name?.trim() || look.name }, signal);
       }
       const read = await draftOf(input);
       if (!read.ok) return read;
-      const { record } = read.draft;
+      const { record, stored: before, name } = read.draft;
       if (auth) {
-        const server: ServerRecord = { ...record, name: read.draft.name ?? record.name, auth };
-        await store.servers.put(server);
-        return { ok: true, server };
+        const unnamed = !name && !before;
+        const server: ServerRecord = {
+          ...record,
+          auth,
+          ...(name ? { name } : {}),
+          ...(unnamed ? { unnamed } : {}),
+        };
+        return stored(server, signal, [() => store.servers.put(server)]);
       }
       await lives.drop(record.id);
-      const seen = await lookAt(read.draft, lives.ears(record.id), new AbortController().signal);
+      const seen = await lookAt(read.draft, lives.ears(record.id), signal);
       if (!seen.ok) return seen;
-      const server = await keep(seen.look);
-      lives.adopt(server, seen.connection);
-      return { ok: true, server };
+      const kept = await keep(seen.look, signal);
+      if (kept.ok) lives.adopt(kept.server, seen.connection);
+      else await seen.connection.close();
+      return kept;
     },
   };
 }
 
-function shortName(title: string | null): string {
+function givenUp(): Failed {
+  return { ok: false, error: internal('Nobody waits for it any more.') };
+}
+
+/** What a server calls itself, short enough for a row. */
+export function shortName(title: string | null): string {
   return (title ?? '').replace(/\s+/g, ' ').trim().slice(0, 60);
 }

@@ -9,7 +9,7 @@
 import type { ServerRecord, ToolListRecord } from '../store/records.ts';
 import type { TabLocks } from '../store/locks.ts';
 import type { Store } from '../store/store.ts';
-import { createAdding } from './adding.ts';
+import { createAdding, shortName } from './adding.ts';
 import { appeared, seen, withAll, withRule, withTool } from './allow.ts';
 import { createCalls } from './calls.ts';
 import type { SignIn } from './auth/types.ts';
@@ -198,12 +198,16 @@ export function createHost(options: HostOptions): Host & ToolCaller {
     await store.servers.update(id, ({ era, ...old }) => (era ? old : undefined));
   }
 
-  /** Notes how the server was reached; what was found out long ago is as good as new by that. */
-  async function noteEra(id: string, { era: kind, transport }: Connection): Promise<void> {
-    await store.servers.update(id, ({ lastError, ...known }) => {
+  /**
+   * Notes how the server was reached; what was found out long ago is as good as new by that. One that
+   * was added before it could say what it is called gets its name now.
+   */
+  async function noteEra(id: string, { era: kind, transport, title }: Connection): Promise<void> {
+    await store.servers.update(id, ({ lastError, ...stored }) => {
+      const known = titled(stored, title);
       const { transport: before = 'http', era, ...old } = known;
       const isKnown = era?.kind === kind && now() - era.at < ERA_MS && before === transport;
-      if (isLocal(id) || (isKnown && !lastError)) return undefined;
+      if (isLocal(id) || (isKnown && !lastError && known === stored)) return undefined;
       const found = isKnown ? era : { kind, at: now() };
       return { ...old, era: found, ...(transport === 'sse' ? { transport } : {}) };
     });
@@ -317,7 +321,11 @@ export function createHost(options: HostOptions): Host & ToolCaller {
 
     async update(id, change) {
       await ready();
-      await store.servers.update(id, (old) => ({ ...old, ...change }));
+      await store.servers.update(id, ({ unnamed, ...old }) => ({
+        ...old,
+        ...(unnamed && change.name === undefined ? { unnamed } : {}),
+        ...change,
+      }));
       if (change.enabled === false) await lives.drop(id);
       else if (BOUND.some((key) => key in change)) lives.release(id);
     },
@@ -380,14 +388,15 @@ export function createHost(options: HostOptions): Host & ToolCaller {
 
     async signOut(id) {
       const record = await recordOf(id);
-      if (!record?.auth) return;
+      if (!record?.auth || !signIn) return { revoked: true };
       await lives.drop(id);
-      await signIn?.signOut(record);
+      const { revoked } = await signIn.signOut(record);
       // What was listed for one person alone says nothing about what the next one may use.
       await store.lists.update(id, (old) =>
         old.cacheScope === 'private' ? { ...old, ttlMs: 0 } : undefined,
       );
       notify();
+      return { revoked };
     },
 
     subscribe(listener) {
@@ -403,6 +412,14 @@ export function createHost(options: HostOptions): Host & ToolCaller {
       await lives.close();
     },
   };
+}
+
+/** The record with the server's own title, where nothing but its host stood for that. */
+function titled(record: ServerRecord, title: string | null): ServerRecord {
+  const name = shortName(title);
+  if (!record.unnamed || name === '') return record;
+  const { unnamed: _, ...rest } = record;
+  return { ...rest, name };
 }
 
 function paused({ name }: ServerRecord): HostError {

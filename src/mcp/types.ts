@@ -360,10 +360,12 @@ export interface Host {
   /**
    * Connects, lists the tools, stores the server; nothing is stored where it fails. Of a preview that
    * `look` gave it takes what was listed, and makes no request. With `auth`, it stores the server
-   * without a request: `signIn` then signs in and lists.
+   * without a request: `signIn` then signs in and lists. An abort takes back what was stored by then,
+   * and ends as an error that nobody needs to see.
    */
   add(
     input: ServerInput & { readonly preview?: ServerPreview; readonly auth?: 'oauth' },
+    signal?: AbortSignal,
   ): Promise<{ readonly ok: true; readonly server: ServerRecord } | Failed>;
   /** Renews the stored list; the stored one stays where it fails. */
   refresh(id: string): Promise<Done>;
@@ -429,8 +431,11 @@ export interface Host {
   readersOf(id: string): Promise<readonly Tool[]>;
   /** Signs in and renews the list. */
   signIn(id: string, signal: AbortSignal): Promise<Done>;
-  /** Gives the tokens back and forgets them; the tools stay listed. */
-  signOut(id: string): Promise<void>;
+  /**
+   * Gives the tokens back and forgets them; the tools stay listed. Not `revoked`: they are gone here,
+   * and nobody at the sign-in service could be told, so that copies of them may go on being valid.
+   */
+  signOut(id: string): Promise<{ readonly revoked: boolean }>;
   /** Called after every change of a server, its status or its list. */
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;

@@ -324,6 +324,7 @@ const message = object<ArchivedMessage>({
 const server = object<ArchivedServer>({
   id,
   name: text,
+  unnamed: optional(flag),
   url: address,
   addedAt: time,
   enabled: flag,

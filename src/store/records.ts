@@ -449,6 +449,8 @@ export interface ServerRecord {
   readonly id: string;
   /** Shown to the person; the server's own title until renamed. */
   readonly name: string;
+  /** It has not told its title yet, and its host stands for that. */
+  readonly unnamed?: boolean;
   /** The endpoint, or `phone:` for the in-page server. */
   readonly url: string;
   readonly addedAt: number;

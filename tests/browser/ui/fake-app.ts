@@ -3,6 +3,7 @@
  * every call that they make is recorded. Nothing here decides anything.
  */
 import type { App, Answer, Question, Session, SessionView } from '../../../src/app.ts';
+import { attachPicture } from '../../../src/brain/attach.ts';
 import { readPlace } from '../../../src/mcp/place.ts';
 import type { ServerView } from '../../../src/mcp/types.ts';
 import type {
@@ -369,7 +370,9 @@ export function fakeApp(
       async setUndo() {},
       undoOf: async () => null,
       signIn: unused,
-      async signOut() {},
+      async signOut() {
+        return { revoked: true };
+      },
       subscribe: never,
       async close() {},
       ...options.host,

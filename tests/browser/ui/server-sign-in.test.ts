@@ -35,7 +35,7 @@ async function open(
 }
 
 test('says who is signed in, where and for what; signing out is asked once more', async () => {
-  const signOut = vi.fn(async () => undefined);
+  const signOut = vi.fn(async () => ({ revoked: true }));
   await open(
     { state: 'signed-in', who: 'ada@example.test', at: 'auth.example', scopes: ['notes:read'] },
     { signOut },
@@ -48,6 +48,23 @@ test('says who is signed in, where and for what; signing out is asked once more'
   expect(signOut).not.toHaveBeenCalled();
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
   await expect.poll(() => signOut.mock.calls.length).toBe(1);
+  await expect.element(page.getByRole('dialog')).not.toBeInTheDocument();
+  await expect
+    .element(page.getByText('could not be told', { exact: false }))
+    .not.toBeInTheDocument();
+});
+
+test('a sign-out of which nobody could be told says so, and what to do', async () => {
+  const signOut = vi.fn(async () => ({ revoked: false }));
+  await open({ state: 'signed-in', at: 'auth.example' }, { signOut });
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await expect
+    .element(page.getByText('You are signed out here, but auth.example could not be told.'))
+    .toBeVisible();
+  await expect
+    .element(page.getByText("take Deft's access back in the settings", { exact: false }))
+    .toBeVisible();
 });
 
 test('a sign-in that has run out says that the tools stay, and offers the way back', async () => {

@@ -271,11 +271,53 @@ test('a link proposes a server, which hears nothing before a tap and is stored o
   expect(add).not.toHaveBeenCalled();
   await button('Connect').click();
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  expect(add).toHaveBeenCalledWith({
-    url: 'https://notes.example/mcp',
-    preview: expect.objectContaining({ name: 'Notes' }),
-  });
+  expect(add).toHaveBeenCalledWith(
+    {
+      url: 'https://notes.example/mcp',
+      preview: expect.objectContaining({ name: 'Notes' }),
+    },
+    expect.any(AbortSignal),
+  );
   expect(onadded).toHaveBeenCalledWith(record.id);
+});
+
+test('closing the sheet while it adds, going back or Cancel give it up: nothing is added', async () => {
+  const look = vi.fn(async () => ({ ok: true, preview: preview() }) as const);
+  const signals: AbortSignal[] = [];
+  const add = vi.fn<App['host']['add']>(
+    (_input, signal) =>
+      new Promise((resolve) => {
+        if (!signal) throw new Error('It cannot be given up.');
+        signals.push(signal);
+        signal.addEventListener('abort', () =>
+          // Too late to be taken back, as far as the sheet knows.
+          resolve({ ok: true, server: serverView().record }),
+        );
+      }),
+  );
+  const onadded = vi.fn();
+  const ways = [
+    () => button('Close').click(),
+    () => history.back(),
+    () => button('Cancel').click(),
+  ];
+  for (const [at, leave] of ways.entries()) {
+    await show(
+      AddServer,
+      { open: true, proposed: 'https://notes.example/mcp', onadded },
+      fakeSession(),
+      { host: { look, add } },
+    );
+    await button('Connect').last().click();
+    await page.getByRole('button', { name: 'Add', exact: true }).last().click();
+    await expect.poll(() => signals.length).toBe(at + 1);
+    expect(signals[at]?.aborted).toBe(false);
+    await leave();
+    await expect.poll(() => signals[at]?.aborted).toBe(true);
+    if (at === 2) break;
+    await expect.element(page.getByRole('dialog')).not.toBeInTheDocument();
+  }
+  expect(onadded).not.toHaveBeenCalled();
 });
 
 test('a key is for one address alone: another one, or closing, takes it away, and a second quick tap adds nothing', async () => {
@@ -413,7 +455,10 @@ test('a server that wants a sign-in is stored only for it, and is gone again whe
   expect(add).not.toHaveBeenCalled();
   await button('Sign in and add').click();
   await expect.element(page.getByText('It wants to know who is asking.')).toBeVisible();
-  expect(add).toHaveBeenCalledWith({ url: 'https://notes.example/mcp', auth: 'oauth' });
+  expect(add).toHaveBeenCalledWith(
+    { url: 'https://notes.example/mcp', auth: 'oauth' },
+    expect.any(AbortSignal),
+  );
   expect(remove).toHaveBeenCalledWith(record.id);
 });
 

@@ -22,6 +22,80 @@ async function addTo(host: Host, input: Parameters<Host['add']>[0]): Promise<str
   return added.server.id;
 }
 
+describe('a server that is given up while it is added', () => {
+  it.each(['secrets', 'lists', 'servers'] as const)(
+    'leaves nothing, wherever it was: after its %s',
+    async (topic) => {
+      const legacy = await started(startLegacy());
+      const { host, store } = await newHost();
+      const input = { url: legacy.url, key: 'sk-12345' };
+      const seen = await host.look(input);
+      if (!seen.ok) throw new Error(seen.error.message);
+      const stop = new AbortController();
+      const secrets = new Set<string>();
+      const stopListening = store.changes.subscribe((change) => {
+        if (change.topic === 'secrets') secrets.add(change.key);
+        if (change.topic === topic) stop.abort();
+      });
+      const added = await host.add({ ...input, preview: seen.preview }, stop.signal);
+      stopListening();
+      expect(stop.signal.aborted).toBe(true);
+      expect(added).toMatchObject({ ok: false });
+      expect(await store.servers.all()).toEqual([]);
+      expect(await store.lists.all()).toEqual([]);
+      expect(secrets.size).toBe(1);
+      for (const name of secrets) expect(await store.vault.get(name)).toBeUndefined();
+    },
+  );
+
+  it('leaves one that was there before as it was', async () => {
+    const legacy = await started(startLegacy());
+    const { host, store } = await newHost();
+    const id = await addTo(host, { url: legacy.url, key: 'sk-old-123' });
+    const before = [await store.servers.get(id), await store.lists.get(id)];
+    const input = { url: legacy.url, key: 'sk-new-456' };
+    const seen = await host.look(input);
+    if (!seen.ok) throw new Error(seen.error.message);
+    const stop = new AbortController();
+    afterTest(store.changes.subscribe(({ topic }) => topic === 'servers' && stop.abort()));
+    const add = await host.add({ ...input, name: 'New', preview: seen.preview }, stop.signal);
+    expect(add).toMatchObject({ ok: false });
+    expect([await store.servers.get(id), await store.lists.get(id)]).toEqual(before);
+    expect(await store.vault.get(`server:${id}`)).toBe('sk-old-123');
+  });
+
+  it('before it wanted a sign-in, too', async () => {
+    const { host, store } = await newHost({ signIn: fakeSignIn({}) });
+    const input = { url: 'https://far.example/mcp', auth: 'oauth' } as const;
+    expect(await host.add(input, AbortSignal.abort())).toMatchObject({ ok: false });
+    expect(await store.servers.all()).toEqual([]);
+  });
+});
+
+describe('a server that is added by sign-in', () => {
+  async function signedIn(rename?: string) {
+    const legacy = await started(startLegacy());
+    const { host, store } = await newHost({ signIn: fakeSignIn({}) });
+    const id = await addTo(host, { url: legacy.url, auth: 'oauth' });
+    expect(await store.servers.get(id)).toMatchObject({ name: new URL(legacy.url).host });
+    if (rename !== undefined) await host.update(id, { name: rename });
+    expect(await host.signIn(id, never())).toEqual({ ok: true });
+    return { host, id, record: await store.servers.get(id) };
+  }
+
+  it('has its host for a name until it says its own', async () => {
+    const { record } = await signedIn();
+    expect(record).toMatchObject({ name: 'notes' });
+    expect(record).not.toHaveProperty('unnamed');
+  });
+
+  it('keeps the name that the person gave it, be it that of its host', async () => {
+    const { record } = await signedIn('localhost');
+    expect(record).toMatchObject({ name: 'localhost' });
+    expect(record).not.toHaveProperty('unnamed');
+  });
+});
+
 describe('a look at a server', () => {
   it('shows what it offers, stores nothing, and keeps no connection', async () => {
     const legacy = await started(startLegacy());
@@ -428,8 +502,24 @@ describe('a sign-in', () => {
     const id = await addTo(host, { url: served.url });
     await host.signIn(id, never());
     expect((await host.list())[0]).toMatchObject({ stale: false });
-    await host.signOut(id);
+    expect(await host.signOut(id)).toEqual({ revoked: true });
     expect((await host.list())[0]).toMatchObject({ stale: true, tools: [{ name: 'a' }] });
+  });
+});
+
+describe('a sign-out', () => {
+  it('says when nobody could be told, and forgets all the same', async () => {
+    const out: string[] = [];
+    const signIn = fakeSignIn({
+      signOut: async ({ id }) => {
+        out.push(id);
+        return { revoked: false };
+      },
+    });
+    const { host } = await newHost({ signIn });
+    const id = await addTo(host, { url: 'https://far.example/mcp', auth: 'oauth' });
+    expect(await host.signOut(id)).toEqual({ revoked: false });
+    expect(out).toEqual([id]);
   });
 });
 
