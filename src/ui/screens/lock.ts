@@ -1,0 +1,21 @@
+/** Words of the app lock that more than one screen says. */
+
+/** Characters of a passphrase, at least. */
+export const LEAST = 8;
+
+const units = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
+
+/** A wait in words: seconds below two minutes, minutes from there on, rounded up. */
+export function spell(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 120 ? units(seconds, 'second') : units(Math.ceil(seconds / 60), 'minute');
+}
+
+/** After what time out of sight the lock closes, in milliseconds; null: when the app is closed. */
+export const TIMES: readonly { readonly ms: number | null; readonly title: string }[] = [
+  { ms: 0, title: 'At once' },
+  { ms: 60_000, title: 'After 1 minute' },
+  { ms: 5 * 60_000, title: 'After 5 minutes' },
+  { ms: 60 * 60_000, title: 'After 1 hour' },
+  { ms: null, title: 'Only when it is closed' },
+];
