@@ -9,7 +9,7 @@ import type { ServerRecord } from '../store/records.ts';
 import type { Connection, Opened } from './connection-types.ts';
 import { stoppedByPerson } from './errors.ts';
 import type { Ears, Open } from './opening.ts';
-import type { Page } from './page.ts';
+import { soon, type Page } from './page.ts';
 import type { ServerLogEntry, ServerView } from './types.ts';
 
 /** Lines of a server's log that are kept. */
@@ -21,7 +21,7 @@ export interface LivesOptions {
   readonly now: () => number;
   /** After this many milliseconds without use a connection is closed. */
   readonly idleMs: number;
-  /** Called when a server's status or its log changes. */
+  /** Called when a server's status changes, and once a frame at most when its log does. */
   readonly onChange: () => void;
   /** The server says that one of its lists changed. */
   readonly onListChanged: (id: string) => void;
@@ -46,7 +46,8 @@ interface Live {
   stale: boolean;
   /** When it was let go because the page was hidden; null: it was not. */
   asleep: number | null;
-  log: readonly ServerLogEntry[];
+  /** The newest lines, oldest first. */
+  readonly log: ServerLogEntry[];
   /** Listeners by the address of the resource that they watch. */
   readonly watches: Map<string, Watch>;
 }
@@ -101,6 +102,16 @@ export function createLives(options: LivesOptions): Lives {
   /** Connections with calls under way. */
   const carrying = new Map<Connection, { readonly id: string; calls: number; retired: boolean }>();
   let closed = false;
+  /** Takes back the news of a log that is to come; null: none is. */
+  let forgetNews: (() => void) | null = null;
+
+  /** A server that logs without end is drawn once a frame, however much it says. */
+  function tellOfLog(): void {
+    forgetNews ??= soon(() => {
+      forgetNews = null;
+      onChange();
+    });
+  }
 
   const stopWatchingPage = page.subscribe(() => {
     for (const id of lives.keys()) if (page.hidden()) sleep(id);
@@ -138,9 +149,10 @@ export function createLives(options: LivesOptions): Lives {
     return {
       onChanged: () => onListChanged(id),
       onLog: (entry) => {
-        const live = liveOf(id);
-        live.log = [...live.log, entry].slice(-LOG_LINES);
-        onChange();
+        const { log } = liveOf(id);
+        log.push(entry);
+        if (log.length > LOG_LINES) log.shift();
+        tellOfLog();
       },
     };
   }
@@ -341,10 +353,11 @@ export function createLives(options: LivesOptions): Lives {
     },
 
     status: (id) => lives.get(id)?.status ?? 'idle',
-    log: (id) => lives.get(id)?.log ?? [],
+    log: (id) => [...(lives.get(id)?.log ?? [])],
 
     async close() {
       closed = true;
+      forgetNews?.();
       stopWatchingPage();
       await Promise.all([...lives.keys()].map(drop));
     },

@@ -34,3 +34,21 @@ export function thisPage(): Page {
     },
   };
 }
+
+/** A hidden page draws no frames, and Node has none. */
+const WITHOUT_FRAMES_MS = 250;
+
+/** Does `work` with the next frame; what it gives takes that back. */
+export function soon(work: () => void): () => void {
+  const once = (): void => {
+    forget();
+    work();
+  };
+  const timer = setTimeout(once, WITHOUT_FRAMES_MS);
+  const frame = globalThis.requestAnimationFrame?.(once);
+  const forget = (): void => {
+    clearTimeout(timer);
+    if (frame !== undefined) cancelAnimationFrame(frame);
+  };
+  return forget;
+}

@@ -2,6 +2,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../../src/mcp/host.ts';
+import { createLives } from '../../../src/mcp/lives.ts';
 import type { Page } from '../../../src/mcp/page.ts';
 import { startLegacy } from '../../servers/legacy.ts';
 import { serveMcp } from '../../servers/mcp-http.ts';
@@ -32,6 +33,42 @@ async function world(options: Partial<HostOptions> = {}) {
   if (!added.ok) throw new Error(added.error.message);
   return { server, page, host, store, id: added.server.id };
 }
+
+describe('a server that logs without end', () => {
+  it('is told of once a frame, with its newest lines', async () => {
+    let draws = 0;
+    const lives = createLives({
+      open: () => Promise.reject(new Error('Nothing is opened here.')),
+      page: testPage(),
+      now: Date.now,
+      idleMs: 1_000,
+      onChange: () => (draws += 1),
+      onListChanged: () => undefined,
+      onOpened: async () => undefined,
+      recordOf: async () => undefined,
+      isLocal: () => false,
+    });
+    const { onLog } = lives.ears('s');
+    const flood = (from: number) => {
+      for (let line = from; line < from + 1_000; line += 1)
+        onLog({ at: line, level: 'info', text: `line ${line}` });
+    };
+    flood(0);
+    expect(draws).toBe(0);
+    await until(() => draws === 1);
+    expect(lives.log('s').map(({ text }) => text)).toEqual(
+      Array.from({ length: 200 }, (_, at) => `line ${800 + at}`),
+    );
+    flood(1_000);
+    flood(2_000);
+    await until(() => draws === 2);
+    expect(lives.log('s').at(-1)?.text).toBe('line 2999');
+    // What is to be told when it is closed is told to nobody.
+    flood(3_000);
+    await lives.close();
+    expect(draws).toBe(2);
+  });
+});
 
 describe('when the page is hidden', () => {
   it('connections close, and open again when it is shown', async () => {
