@@ -2,6 +2,7 @@
 import type { Activity } from './agent/activity.ts';
 import { openSession, type Session, type SessionPorts } from './agent/session.ts';
 import { clockLine } from './agent/prompt.ts';
+import type { Attached } from './brain/attach.ts';
 import { createCloud } from './brain/cloud/accounts.ts';
 import type { Cloud } from './brain/cloud/types.ts';
 import type { Models } from './brain/local/types.ts';
@@ -117,6 +118,13 @@ export interface App {
     subscribe(listener: (due: readonly DueReminder[]) => void): () => void;
     /** Called when the list changes, in any tab. */
     watch(listener: () => void): () => void;
+  };
+  readonly pictures: {
+    /**
+     * Makes a picture of the person's own ready to hang on their words, with its pixels alone; `at`
+     * tells it from others. Rejects only where the app's own code cannot be had.
+     */
+    attach(file: File, at: number): Promise<Attached>;
   };
   /** What became of every call. */
   readonly actions: Pick<ActionLog, 'search' | 'verify' | 'export' | 'clear'> & {
@@ -276,6 +284,9 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
     reminders: {
       ...createReminders({ store }),
       watch: (listener) => onTopics(store, ['reminders'], listener),
+    },
+    pictures: {
+      attach: async (...picture) => (await import('./brain/attach.ts')).attachPicture(...picture),
     },
     actions: { ...store.actions, subscribe: (listener) => onTopics(store, ['actions'], listener) },
     safety: {

@@ -48,8 +48,8 @@ test('a server asks the person and the model, and its prompts and resources come
     await expect(box).toHaveValue('This is a simple prompt without arguments.');
 
     // A resource hangs on the message, and the model reads it as the server's text.
-    await page.getByRole('button', { name: 'Attach a resource' }).click();
-    const attach = page.getByRole('dialog', { name: 'Attach a resource' });
+    await page.getByRole('button', { name: 'Attach a picture or resource' }).click();
+    const attach = page.getByRole('dialog', { name: 'Attach a picture or resource' });
     await attach.getByLabel('Search').fill('architecture');
     await attach
       .getByRole('button', { name: /architecture/i })

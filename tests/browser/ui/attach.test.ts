@@ -153,8 +153,8 @@ test('a resource is searched, read and attached; changed at its server it is rea
       return stop;
     },
   });
-  await button('Attach a resource').click();
-  const sheet = page.getByRole('dialog', { name: 'Attach a resource' });
+  await button('Attach a picture or resource').click();
+  const sheet = page.getByRole('dialog', { name: 'Attach a picture or resource' });
   await expect.element(sheet.getByRole('listitem')).toHaveLength(3);
   expect(await faults()).toEqual([]);
   await page.getByLabelText('Search').fill('first');
@@ -197,7 +197,7 @@ test('an address with gaps asks for its values first, and what is attached can b
     value: [{ uri, text: 'Words.' }],
   }));
   await open({ readResource });
-  await button('Attach a resource').click();
+  await button('Attach a picture or resource').click();
   await page.getByRole('button', { name: /Any note/ }).click();
   await button('Attach').click();
   await expect.element(page.getByLabelText('Id')).toHaveFocus();
@@ -209,12 +209,12 @@ test('an address with gaps asks for its values first, and what is attached can b
   await expect.element(button('Send')).toBeDisabled();
 });
 
-test('without servers that have any, there is neither list nor clip', async () => {
+test('without servers that have any, there is no list, and the clip is for pictures', async () => {
   await showConversation(fakeSession());
   await box().fill('/');
   await expect.element(button('Send')).toBeEnabled();
   await expect.element(page.getByRole('listbox')).not.toBeInTheDocument();
-  await expect.element(button('Attach a resource')).not.toBeInTheDocument();
+  await expect.element(button('Attach a picture')).toBeVisible();
 });
 
 test('what was attached is shown with the words, and queued words take theirs back with them', async () => {

@@ -419,6 +419,8 @@ export function fakeApp(
       clear: async () => undefined,
       subscribe: () => () => undefined,
     },
+    // The real thing: what it promises of a picture needs no app around it.
+    pictures: { attach: attachPicture },
     archive: { export: unused, import: unused },
     storage: { estimate: async () => ({ used: 0, quota: 1e9 }), persist: async () => false },
     safety: {
