@@ -36,6 +36,12 @@ export interface ConversationContext {
   isGranted(call: CallPart): boolean;
   /** Takes that standing yes back. */
   revoke(call: CallPart): void;
+  /** Makes the call that undoes this one, which is asked about first; resolves with why not, or null. */
+  undo(callId: string): Promise<Trouble | null>;
+  /** The newest call by which this one was to be undone. Reactive. */
+  undoOf(callId: string): CallPart | undefined;
+  /** Goes to a call's card, and opens it. */
+  showCall(callId: string): void;
 }
 
 const [useConversation, setConversation] = createContext<ConversationContext>();
