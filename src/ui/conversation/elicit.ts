@@ -279,6 +279,23 @@ function textFault(field: TextKind, words: string): string | null {
   return null;
 }
 
+/** Words of the person that went nowhere. */
+export interface Written {
+  readonly label: string;
+  readonly text: string;
+}
+
+/** What the person typed and nobody got. A secret is not shown once more. */
+export function writtenIn(fields: readonly Field[], typed: Typed): readonly Written[] {
+  return fields.flatMap((field) => {
+    if ((field.kind !== 'text' && field.kind !== 'number') || field.secret) return [];
+    const words = text(typed[field.name]);
+    return words.trim() === '' || words === field.start
+      ? []
+      : [{ label: field.label, text: words }];
+  });
+}
+
 type Content = NonNullable<Extract<ElicitAnswer, { action: 'accept' }>['content']>;
 
 /** What the server gets. Empty fields that it does not require are left out. */

@@ -1,5 +1,5 @@
 /** What servers ask, as the person meets it: every kind of field, three ways to answer, nothing unseen. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { createAsks, type Asks, type Thought } from '../../../src/mcp/asks.ts';
 import type { AskingServer, ElicitRequest, SampleRequest } from '../../../src/mcp/types.ts';
@@ -198,17 +198,39 @@ test('a page is named by its real host and opens with a tap alone, in a tab of i
   expect(await bad).toEqual({ action: 'decline' });
 });
 
-test('a question whose call ended says so and sends nothing', async () => {
+test('a question whose call ended says so, sends nothing, and keeps what was typed in sight', async () => {
   const { asks } = await open();
   const call = new AbortController();
   const answer = asks.asks.elicit(travel, FORM, call.signal);
   await page.getByLabelText('Name').fill('Asha');
+  await page.getByLabelText('Story').fill('By train\nfrom Pune');
+  const written = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+  onTestFinished(() => written.mockRestore());
   call.abort();
   await expect.element(sheet()).toHaveTextContent('It no longer waits for this.');
+  await expect.element(sheet()).toHaveTextContent('What you wrote stays below');
+  await expect.element(page.getByText('Asha', { exact: true })).toBeVisible();
+  await button('Copy what you wrote').click();
+  expect(written).toHaveBeenCalledWith('Name: Asha\nStory: By train\nfrom Pune');
+  expect(await faults()).toEqual([]);
   expect(await answer).toEqual({ action: 'cancel' });
   await expect.element(button('Send')).not.toBeInTheDocument();
   await sheet().getByRole('button', { name: 'Close' }).last().click();
   await expect.element(sheet()).not.toBeInTheDocument();
+});
+
+test('what was changed of a request whose call ended stays, too, and no model gets it', async () => {
+  const { asks, thinks } = await open();
+  const call = new AbortController();
+  const answer = asks.asks.sample(travel, REQUEST, call.signal);
+  await page.getByLabelText('As the user').fill('Summarise: fog in Agra, in Hindi.');
+  call.abort();
+  await expect.element(sheet()).toHaveTextContent('It got no answer.');
+  await expect.element(page.getByText('Summarise: fog in Agra, in Hindi.')).toBeVisible();
+  // What the person did not touch is the server's, and goes.
+  await expect.element(page.getByText('Be brief.')).not.toBeInTheDocument();
+  expect(await answer).toMatchObject({ ok: false });
+  expect(thinks).toEqual([]);
 });
 
 const REQUEST: SampleRequest = {

@@ -5,6 +5,7 @@ import {
   faultOf,
   formOf,
   startOf,
+  writtenIn,
   type Field,
 } from '../../../../src/ui/conversation/elicit.ts';
 
@@ -194,5 +195,24 @@ test('the server gets typed values, and nothing of what was left empty', () => {
     yes: false,
     seat: 'w',
     extras: ['b'],
+  });
+});
+
+describe('what was typed when the question was over', () => {
+  test('is kept field by field, without what stood there before and without secrets', () => {
+    const { fields } = formOf({
+      properties: {
+        name: { type: 'string', title: 'Name' },
+        city: { type: 'string', title: 'City', default: 'Pune' },
+        bags: { type: 'integer', title: 'Bags' },
+        password: { type: 'string', title: 'Password' },
+        news: { type: 'boolean' },
+      },
+    });
+    const typed = { ...startOf(fields), name: 'Asha', bags: '2', password: 'hunter2', news: true };
+    expect(writtenIn(fields, typed)).toEqual([
+      { label: 'Name', text: 'Asha' },
+      { label: 'Bags', text: '2' },
+    ]);
   });
 });
