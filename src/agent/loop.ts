@@ -14,7 +14,7 @@ import { countCalls, createStopwatch, reachedCost, reachedLimit, type Reached } 
 import { brainNotice, routeNotice } from './notices.ts';
 import { newestPictures, picturesFrom } from './pictures.ts';
 import { SYSTEM } from './prompt.ts';
-import type { Offered, Ports, Run, TurnInput } from './run.ts';
+import type { Offered, Ports, Run, Standing, TurnInput } from './run.ts';
 import { runStep, type StepEnd } from './step.ts';
 import { turnMessages, withAttached } from './transcript.ts';
 
@@ -39,6 +39,7 @@ export async function runTurn(
     stopwatch: createStopwatch(ports.clock),
     offers: new Map(),
     listed: null,
+    chosen: null,
     progress: {},
     private: input.private,
     granted: null,
@@ -141,20 +142,35 @@ async function pause(run: Run, notice: Omit<NoticePart, 'kind' | 'step'>): Promi
   return 'paused';
 }
 
+/** What may leave the phone by now; private is never taken back within a run. */
+async function standingOf(run: Run): Promise<Standing> {
+  const { mode, private: kept } = (await run.ports.standing?.()) ?? run.input;
+  run.private ||= kept;
+  return { mode, private: run.private };
+}
+
 async function chooseBrain(run: Run): Promise<Route> {
   run.ports.onActivity({ kind: 'routing' });
+  const standing = await standingOf(run);
   const words = run.input.request.length;
   // The person sent the turn to the cloud before a private result came in: that yes was for less.
   const { place } = run.input;
   const forced = place === 'cloud' && run.private && !run.input.private ? undefined : place;
+  run.chosen = standing;
   return run.ports.router.choose({
-    mode: run.input.mode,
-    private: run.private,
+    ...standing,
     promptTokens: Math.ceil(words / 3),
     ...(run.input.pictures?.length ? { pictures: run.input.pictures.length } : {}),
     ...(forced ? { forced } : {}),
     ...(run.after ? { after: run.after } : {}),
   });
+}
+
+/** Whether what may leave the phone has changed since a brain was chosen. */
+async function hasMoved(run: Run): Promise<boolean> {
+  const { chosen } = run;
+  const now = await standingOf(run);
+  return chosen !== null && (now.mode !== chosen.mode || now.private !== chosen.private);
 }
 
 /** The tools for this turn and this brain, from the stored lists: no request is made. */
@@ -231,6 +247,11 @@ async function ask(run: Run, route: Extract<Route, { ok: true }>): Promise<StepE
     context: prompt.use,
     ...(pictures.length > 0 ? { pictures } : {}),
   });
+  // The last look before it leaves the phone: a brain was chosen for what held then.
+  if (info.place === 'cloud' && (await hasMoved(run))) {
+    await ports.journal.append({ kind: 'step', step, end: 'aborted', usage: {} });
+    return { reason: 'aborted', calls: 0, bad: 0 };
+  }
   if (!prompt.fits)
     return {
       reason: 'error',

@@ -3,7 +3,7 @@ import type { BrainImage, BrainMessage } from '../brain/brain.ts';
 import type { CallProgress, Offer, Tool, Toolbox } from '../mcp/types.ts';
 import type { Gate } from '../policy/types.ts';
 import type { RouteContext, Router } from '../router/types.ts';
-import type { Asked, Message, Mode, Summary, TurnLimits } from '../store/records.ts';
+import type { Asked, Conversation, Message, Mode, Summary, TurnLimits } from '../store/records.ts';
 import type { Activity } from './activity.ts';
 import type { Heard } from './heard.ts';
 import type { Journal } from './journal.ts';
@@ -54,11 +54,16 @@ export interface Ports {
     today(): Promise<number>;
     add(cost: number): Promise<void>;
   };
+  /** The mode of the conversation, and whether it is private, as they are stored now: another tab may have changed them. */
+  readonly standing?: () => Promise<Standing>;
   /** A private server's result has come in: keep the conversation on the phone from here on. */
   readonly keepPrivate: () => Promise<void>;
   /** What a server asked the person or the model since this was last called. */
   readonly asked?: (server: string) => readonly Asked[];
 }
+
+/** What a conversation lets leave the phone. */
+export type Standing = Pick<Conversation, 'mode' | 'private'>;
 
 /** What a brain is offered, as the toolbox found it. */
 export type Offered = Pick<Offer, 'tools' | 'match'>;
@@ -77,6 +82,8 @@ export interface Run {
   /** How far the calls under way are, by their ids. */
   progress: Readonly<Record<string, CallProgress>>;
   private: boolean;
+  /** What held when the brain of this step was chosen. */
+  chosen: Standing | null;
   /** What the day had cost when the person said Continue to its limit. */
   granted: number | null;
   /** The failure that made the router hand over; it holds for the rest of the run. */

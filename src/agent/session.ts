@@ -29,7 +29,7 @@ import { TakenOver } from './journal.ts';
 import { newCallId } from './ids.ts';
 import type { TurnEnd } from './loop.ts';
 import { attachedPictures } from './pictures.ts';
-import type { Ports } from './run.ts';
+import type { Ports, Standing } from './run.ts';
 import { clockLine, clockTime } from './prompt.ts';
 import { createJournal } from './stored-journal.ts';
 import {
@@ -230,6 +230,12 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     changed();
   };
 
+  /** What may leave the phone, as it is stored: what this tab has heard may be late. */
+  const standing = async (): Promise<Standing> => {
+    const { mode, private: kept } = (await store.conversations.get(id)) ?? conversation;
+    return { mode, private: kept };
+  };
+
   const setMessage = (message: Message, parts: readonly Part[]): void => {
     const at = messages.findIndex((view) => view.message.id === message.id);
     const view = { message, parts };
@@ -304,6 +310,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const zone = ports.timeZone();
     const times = [...past, ...(request ? [request] : []), { message: live }];
     const settings = await store.settings.get();
+    const { mode, private: kept } = await standing();
     const words = request ? userText(request) : '';
     const today = (): string => clockLine(ports.clock(), zone).split(' ')[1] ?? '';
     let end: TurnEnd;
@@ -312,8 +319,8 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       end = await runTurn(
         {
           conversation: id,
-          mode: conversation.mode,
-          private: conversation.private,
+          mode,
+          private: kept,
           ...(conversation.summary ? { summary: conversation.summary } : {}),
           heard: together([
             heardAround(conversation),
@@ -356,6 +363,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
             },
             add: (cost) => store.settings.spend(today(), cost),
           },
+          standing,
           keepPrivate: () => patch({ private: true }),
           ...(ports.asked ? { asked: ports.asked } : {}),
         },
@@ -438,14 +446,14 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
 
   /** Has the first `turns` turns summarised, by the brain that the mode and the rules allow. */
   const writeSummary = async (turns: number, signal: AbortSignal): Promise<Trouble | null> => {
-    const { mode, private: kept, summary } = conversation;
-    const route = await ports.router.choose({ mode, private: kept, promptTokens: 0 });
+    const { summarise } = await import('./summary.ts');
+    const { summary } = conversation;
+    const route = await ports.router.choose({ ...(await standing()), promptTokens: 0 });
     if (!route.ok) return { message: route.message, advice: route.advice };
     const { brain } = route;
     const said = turnsOf(messages, resultChars(brain.describe().contextTokens));
     const before = summary ? summaryMessages(summary.text) : [];
     const zone = ports.timeZone();
-    const { summarise } = await import('./summary.ts');
     const written = await summarise(
       [...before, ...said.slice(summary?.turns ?? 0, turns).flat()],
       brain,
