@@ -8,6 +8,7 @@ import type {
   NoticeAction,
   Sent,
 } from '../../store/records.ts';
+import type { Changes } from './changes.ts';
 
 export interface ConversationContext {
   /** Reactive. */
@@ -22,6 +23,8 @@ export interface ConversationContext {
   showSent(sent: Sent): void;
   /** Shows all of what hangs on the person's words. */
   showAttached(part: AttachmentPart): void;
+  /** What became of attachments at their servers, while this conversation is open. */
+  readonly changes: Changes;
   /** Puts words into the box, for the person to change and send; `foreign`: what others wrote of them. */
   write(words: string, foreign?: readonly ForeignText[]): void;
   /** Stops the turn, and with it the call that runs. */

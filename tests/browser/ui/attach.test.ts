@@ -186,9 +186,16 @@ test('a resource is searched, read and attached; changed at its server it is rea
   expect(options.attached[0]).toMatchObject({
     content: [{ type: 'resource', resource: { text: 'Buy milk and tea.' } }],
   });
-  // Sent: it hangs on the draft no more, and is watched no more.
+  // Sent: it hangs on the draft no more. What the server tells of it is said at the message, and read by nobody.
   await expect.element(list).not.toBeInTheDocument();
-  await expect.poll(() => stop.mock.calls.length).toBeGreaterThan(0);
+  const reads = readResource.mock.calls.length;
+  session.show({ messages: [message('user', options.attached)] });
+  const chip = page.getByRole('button', { name: /^First note/ });
+  await expect.element(chip).toHaveTextContent('First note Notes');
+  changed();
+  await expect.element(chip).toHaveTextContent('First note Changed since attached');
+  await expect.element(button('Update First note')).not.toBeInTheDocument();
+  expect(readResource).toHaveBeenCalledTimes(reads);
 });
 
 test('an address with gaps asks for its values first, and what is attached can be taken off again', async () => {
