@@ -187,16 +187,19 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
       await store.servers.update(server, (old) => ({ ...old, sampling: true }));
     },
     think: async (server, request, mode, signal) => {
-      const record = await store.servers.get(server.id);
+      const { think } = await import('./agent/sample.ts');
       // What the server was told in a private conversation may stand in its request.
-      const kept =
-        record?.private === true || conversations.callersOf(server.id).some((it) => it.private);
-      const route = await router.choose({ mode, private: kept, promptTokens: 0 });
-      if (!route.ok) return { ok: false, message: route.message, advice: route.advice };
-      const { model, label, place } = route.brain.describe();
-      const { sample } = await import('./agent/sample.ts');
-      const made = await sample(request, route.brain, clockLine(Date.now(), timeZone()), signal);
-      return made.ok ? { ...made, ...made.usage, model, label, place } : made;
+      const callers = new Set<string>();
+      const isPrivate = async (): Promise<boolean> => {
+        for (const { id } of conversations.callersOf(server.id)) callers.add(id);
+        const [record, ...all] = await Promise.all([
+          store.servers.get(server.id),
+          ...[...callers].map((id) => store.conversations.get(id)),
+        ]);
+        return record?.private === true || all.some((it) => it?.private === true);
+      };
+      const now = (): string => clockLine(Date.now(), timeZone());
+      return think({ router, isPrivate, now }, request, mode, signal);
     },
     clock: () => Date.now(),
   });

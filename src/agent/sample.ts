@@ -3,8 +3,10 @@
  * the time, and nothing else: no tools, nothing of the conversation.
  */
 import type { Brain, BrainMessage, BrainUsage } from '../brain/brain.ts';
+import type { Thought } from '../mcp/asks.ts';
 import type { SampleRequest } from '../mcp/types.ts';
-import type { ContentBlock, Sent } from '../store/records.ts';
+import type { Router } from '../router/types.ts';
+import type { ContentBlock, Mode, Sent } from '../store/records.ts';
 import { answerTokens } from './context.ts';
 
 type Sampled =
@@ -53,6 +55,38 @@ function sampleMessages(request: SampleRequest, before: string): BrainMessage[] 
 function stopAt(text: string, sequences: readonly string[]): number {
   const places = sequences.map((one) => (one ? text.indexOf(one) : -1)).filter((at) => at >= 0);
   return places.length > 0 ? Math.min(...places) : -1;
+}
+
+export interface Thinking {
+  readonly router: Router;
+  /**
+   * Whether the request may hold what stays on the phone, by now: the server is private, or a
+   * conversation that it is at work for.
+   */
+  readonly isPrivate: () => Promise<boolean>;
+  /** The phone's clock in words. */
+  readonly now: () => string;
+}
+
+/**
+ * Has the brain answer that the mode and the privacy rule allow. A question may be answered long after
+ * it was asked, so the rule is the one of the moment at which the request would leave.
+ */
+export async function think(
+  { router, isPrivate, now }: Thinking,
+  request: SampleRequest,
+  mode: Mode,
+  signal: AbortSignal,
+): Promise<Thought> {
+  for (;;) {
+    const kept = await isPrivate();
+    const route = await router.choose({ mode, private: kept, promptTokens: 0 });
+    if (!route.ok) return { ok: false, message: route.message, advice: route.advice };
+    const { model, label, place } = route.brain.describe();
+    if (place === 'cloud' && !kept && (await isPrivate())) continue;
+    const made = await sample(request, route.brain, now(), signal);
+    return made.ok ? { ...made, ...made.usage, model, label, place } : made;
+  }
 }
 
 /** Asks a brain. Never throws; a request that does not fit the window is not cut, but refused. */

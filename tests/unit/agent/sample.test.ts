@@ -1,7 +1,8 @@
 /** What a server asks of a model: its words and nothing else, within its bounds, never a throw. */
 import { expect, test } from 'vitest';
-import { sample } from '../../../src/agent/sample.ts';
+import { sample, think } from '../../../src/agent/sample.ts';
 import type { SampleRequest } from '../../../src/mcp/types.ts';
+import { createRouter } from '../../../src/router/router.ts';
 import { scriptedBrain, type Say } from './world.ts';
 
 const request: SampleRequest = {
@@ -76,4 +77,29 @@ test('a stopped model gives nothing', async () => {
   const asking = sample(request, scriptedBrain([{ hang: true, text: 'Half' }]), 'Now', stop.signal);
   stop.abort();
   expect(await asking).toMatchObject({ ok: false });
+});
+
+test('a private result that comes in while the person looks at the question, or a brain is chosen, keeps it on the phone', async () => {
+  for (const comesIn of ['before', 'while choosing', 'never'] as const) {
+    const phone = scriptedBrain([{ text: 'Here.' }]);
+    const cloud = scriptedBrain([{ text: 'There.' }], 'cloud');
+    let isPrivate = comesIn === 'before';
+    const router = createRouter({
+      online: () => true,
+      phone: async () => phone,
+      cloud: async () => {
+        isPrivate ||= comesIn === 'while choosing';
+        return cloud;
+      },
+    });
+    const thinking = { router, isPrivate: async () => isPrivate, now: () => 'Now' };
+    const made = await think(thinking, request, 'cloud', never());
+    expect(cloud.requests).toHaveLength(comesIn === 'never' ? 1 : 0);
+    expect(made).toMatchObject(
+      comesIn === 'never'
+        ? { ok: true, text: 'There.', place: 'cloud' }
+        : { ok: false, message: expect.stringContaining('stays on this phone') },
+    );
+    expect(await think(thinking, request, 'phone', never())).toMatchObject({ place: 'phone' });
+  }
 });
