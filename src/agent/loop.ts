@@ -12,7 +12,7 @@ import { dropCut, openCalls, refuseOpen, settle } from './calls.ts';
 import { answerTokens, fit } from './context.ts';
 import { countCalls, createStopwatch, reachedCost, reachedLimit, type Reached } from './limits.ts';
 import { brainNotice, routeNotice } from './notices.ts';
-import { newestPictures, picturesFrom } from './pictures.ts';
+import { newestPictures, picturesFrom } from './shown.ts';
 import { SYSTEM } from './prompt.ts';
 import type { Offered, Ports, Run, Standing, TurnInput } from './run.ts';
 import { runStep, type StepEnd } from './step.ts';

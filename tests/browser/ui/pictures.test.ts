@@ -1,5 +1,5 @@
 /** Pictures of the person's own: chosen, pasted and dropped, drawn anew, shown, taken off. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { bytesOf, readPicture } from '../../../src/brain/pictures.ts';
 import type { AttachmentPart } from '../../../src/store/records.ts';
@@ -11,7 +11,13 @@ import { showConversation } from './render.ts';
 const box = () => page.getByRole('textbox', { name: 'Message' });
 const list = () => page.getByRole('list', { name: 'Attached' });
 const button = (name: string) => page.getByRole('button', { name, exact: true });
-const chooser = () => document.querySelector<HTMLInputElement>('input[type="file"]')!;
+/** Hidden, so that only a label or the clip leads to it; loaded behind the first screen. */
+const chooser = (): Promise<HTMLInputElement> =>
+  vi.waitFor(() => {
+    const found = document.querySelector<HTMLInputElement>('input[type="file"]');
+    if (!found) throw new Error('there is no chooser yet');
+    return found;
+  });
 const attached = (session: FakeSession): readonly AttachmentPart[] =>
   session.view().conversation.attached ?? [];
 const stored = (part: AttachmentPart | undefined): Uint8Array<ArrayBuffer> =>
@@ -26,7 +32,7 @@ test('a chosen photo is drawn upright and without what the camera wrote beside i
   expect(holds(photo, PLACE)).toBe(true);
   const { session } = await showConversation(fakeSession(), { servers: [] });
   await expect.element(button('Attach a picture')).toBeVisible();
-  await userEvent.upload(chooser(), new File([photo], 'IMG_1.jpg', { type: 'image/jpeg' }));
+  await userEvent.upload(await chooser(), new File([photo], 'IMG_1.jpg', { type: 'image/jpeg' }));
   await expect.element(list()).toHaveTextContent('IMG_1.jpg From this phone');
   const [part] = attached(session);
   expect(part).toMatchObject({ server: 'you', uri: '', content: [{ mimeType: 'image/jpeg' }] });
@@ -54,7 +60,7 @@ test('a large screenshot is made smaller, and goes without a word', async () => 
   const { session } = await showConversation(fakeSession(), { servers: [] });
   const large = new File([await draw(3000, 1000, 'image/png')], 'a.png', { type: 'image/png' });
   const webp = new File([await draw(20, 10, 'image/webp')], 'b.webp', { type: 'image/webp' });
-  await userEvent.upload(chooser(), [large, webp]);
+  await userEvent.upload(await chooser(), [large, webp]);
   await expect.element(list().getByRole('listitem')).toHaveLength(2);
   expect(attached(session).map((part) => readPicture(stored(part)))).toEqual([
     { mime: 'image/png', width: 1568, height: 523 },
@@ -70,7 +76,7 @@ test('what is no picture is a sentence each, whatever it calls itself, and more 
   const png = await draw(4, 4, 'image/png');
   const cut = png.slice(0, 45);
   const file = (bytes: BlobPart, name: string) => new File([bytes], name, { type: 'image/png' });
-  await userEvent.upload(chooser(), [file('<svg/>', 'vector.png'), file(cut, 'cut.png')]);
+  await userEvent.upload(await chooser(), [file('<svg/>', 'vector.png'), file(cut, 'cut.png')]);
   const alert = page.getByRole('alert').filter({ hasText: 'vector.png' });
   await expect
     .element(alert)
@@ -79,7 +85,7 @@ test('what is no picture is a sentence each, whatever it calls itself, and more 
     );
   expect(attached(session)).toEqual([]);
   await userEvent.upload(
-    chooser(),
+    await chooser(),
     Array.from({ length: 9 }, (_, at) => file(png, `${at}.png`)),
   );
   await expect
@@ -91,6 +97,7 @@ test('what is no picture is a sentence each, whatever it calls itself, and more 
 
 test('a picture is pasted and dropped; one that a document copies beside its words is not', async () => {
   const { session } = await showConversation(fakeSession(), { servers: [] });
+  await chooser();
   const png = await draw(4, 4, 'image/png');
   const data = (name: string, words?: string) => {
     const transfer = new DataTransfer();
@@ -146,7 +153,7 @@ test('without room nothing is lost and it is said; queued pictures are named; se
     .toBeVisible();
   await box().fill('Look');
   const png = new File([await draw(4, 4, 'image/png')], 'dog.png', { type: 'image/png' });
-  await userEvent.upload(chooser(), png);
+  await userEvent.upload(await chooser(), png);
   await expect.element(page.getByRole('alert').filter({ hasText: 'no room left' })).toBeVisible();
   await expect.element(box()).toHaveValue('Look');
   expect(await faults()).toEqual([]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { fit } from '../../../src/agent/context.ts';
 import { runTurn } from '../../../src/agent/loop.ts';
-import { newestPictures } from '../../../src/agent/pictures.ts';
+import { newestPictures } from '../../../src/agent/shown.ts';
 import { turnMessages, userMessage } from '../../../src/agent/transcript.ts';
 import type { Brain, BrainMessage } from '../../../src/brain/brain.ts';
 import { createRouter } from '../../../src/router/router.ts';
