@@ -77,6 +77,21 @@ export function reachedCost(limits: TurnLimits, spent: number, granted: number):
   return { code: 'limit-cost', text: `Cloud models have cost $${shown} today, so I stopped.` };
 }
 
+/** E.g. `1 step`, `2,000 tokens`. */
+const count = (many: number, what: string): string =>
+  `${many.toLocaleString('en')} ${what}${many === 1 ? '' : 's'}`;
+
+/** E.g. `20 seconds`, `1 minute`, `1 minute and 30 seconds`; `ms` in milliseconds. */
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  const parts = [
+    ...(minutes > 0 ? [count(minutes, 'minute')] : []),
+    ...(rest > 0 || minutes === 0 ? [count(rest, 'second')] : []),
+  ];
+  return parts.join(' and ');
+}
+
 /** The first limit that `parts`, those of this run, have reached; null where none is. */
 export function reachedLimit(
   parts: readonly Part[],
@@ -110,19 +125,22 @@ export function reachedLimit(
       text: `I made the same call ${limits.equalCalls + 1} times, so I stopped.`,
     };
   if (steps >= limits.steps)
-    return { code: 'limit-steps', text: `I stopped after ${limits.steps} steps.` };
+    return { code: 'limit-steps', text: `I stopped after ${count(limits.steps, 'step')}.` };
   if (countCalls(parts) >= limits.calls)
-    return { code: 'limit-calls', text: `I stopped after ${limits.calls} tool calls.` };
+    return { code: 'limit-calls', text: `I stopped after ${count(limits.calls, 'tool call')}.` };
   const { toolCalls = Infinity } = limits;
   const often = [...ofTool.values()].find(({ count }) => count >= toolCalls);
   if (often)
-    return { code: 'limit-tool', text: `I stopped after ${often.count} calls of ${often.title}.` };
+    return {
+      code: 'limit-tool',
+      text: `I stopped after ${count(often.count, 'call')} of ${often.title}.`,
+    };
   if (elapsedMs >= limits.ms)
     return {
       code: 'limit-time',
-      text: `I stopped after ${Math.round(limits.ms / 60_000)} minutes.`,
+      text: `I stopped after ${duration(limits.ms)}.`,
     };
   if (tokens >= limits.tokens)
-    return { code: 'limit-tokens', text: `I stopped after ${limits.tokens} tokens.` };
+    return { code: 'limit-tokens', text: `I stopped after ${count(limits.tokens, 'token')}.` };
   return null;
 }

@@ -88,7 +88,7 @@ export function placeLines({ secure, where }: Place): string[] {
 
 /** What no server may do, whatever it says. */
 export const NEVER: readonly string[] = [
-  'Run one of its tools without your yes.',
+  'Run one of its tools without your yes, unless you trust its hints or allow it for good.',
   'See your conversation: it gets the arguments of a call that you allowed, and nothing else.',
   'See your other servers, or what they answer.',
   'Read files, folders, contacts or the place of this phone.',

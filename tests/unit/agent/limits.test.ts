@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { reachedLimit } from '../../../src/agent/limits.ts';
 import { runTurn } from '../../../src/agent/loop.ts';
 import type { Brain, BrainEvent } from '../../../src/brain/brain.ts';
 import type { Part, TurnLimits } from '../../../src/store/records.ts';
@@ -38,6 +39,45 @@ test('a turn stops at the limit of calls of one tool, says so, and goes on with 
   });
   expect(await runTurn(inputWith({ toolCalls: 2 }), ports, never())).toBe('done');
   expect(toolbox.ran).toHaveLength(3);
+});
+
+test('what was reached is said as people count: one is not many, and seconds are not minutes', () => {
+  const step: Part = { kind: 'step', step: 1, end: 'stop', usage: { outputTokens: 2500 } };
+  const made = (n: number): Part => ({
+    kind: 'call',
+    step: 1,
+    callId: `c${n}`,
+    server: 's',
+    serverName: 'S',
+    tool: 'look',
+    title: 'Look',
+    modelName: 'look',
+    pin: 'p',
+    args: { n },
+    days: [],
+    readOnly: true,
+    state: 'done',
+  });
+  const said = (limits: Partial<TurnLimits>, parts: readonly Part[], ms = 0) =>
+    reachedLimit(parts, { ...LIMITS, ...limits }, ms)?.text;
+  expect(said({ steps: 1 }, [step])).toBe('I stopped after 1 step.');
+  expect(said({ steps: 2 }, [step, step])).toBe('I stopped after 2 steps.');
+  expect(said({ calls: 1 }, [made(1)])).toBe('I stopped after 1 tool call.');
+  expect(said({ toolCalls: 1 }, [made(1)])).toBe('I stopped after 1 call of Look.');
+  expect(said({ equalCalls: 1 }, [made(1), made(1)])).toMatch(/made the same call 2 times/);
+  expect(said({ tokens: 2500 }, [step])).toBe('I stopped after 2,500 tokens.');
+  const after = (seconds: number) => said({ ms: seconds * 1000 }, [], 4_000_000);
+  expect([10, 59, 60, 61, 90, 120, 3600].map(after)).toEqual(
+    [
+      '10 seconds',
+      '59 seconds',
+      '1 minute',
+      '1 minute and 1 second',
+      '1 minute and 30 seconds',
+      '2 minutes',
+      '60 minutes',
+    ].map((words) => `I stopped after ${words}.`),
+  );
 });
 
 describe('what cloud models cost in a day', () => {
