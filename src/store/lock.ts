@@ -7,13 +7,14 @@
  * broken off at any point goes on after the next unlock, and there is never a row that nobody can read;
  * nothing of the lock is changed without opening it again; there is always a way left.
  */
+import { deleteDB } from 'idb';
 import { PLAIN, type Connection } from './connection.ts';
 import { StoreError } from './errors.ts';
 import { countTry, forgiveTries, waitLeft } from './lock-tries.ts';
 import { unwrapKey, wrapKey } from './lock-ways.ts';
 import { SEALED, type LockRow, type SealedName, type Writing } from './schema.ts';
 import { KEY_BYTES, sealedStance } from './sealing.ts';
-import type { Changes, Lock, LockChange, NewWay, Proof, Tried, Way } from './store.ts';
+import type { Changes, Lock, LockChange, Locked, NewWay, Proof, Tried, Way } from './store.ts';
 
 /** Characters of a passphrase, at least. */
 const LEAST = 8;
@@ -198,11 +199,7 @@ export function createLock(connection: Connection, changes: Changes): Omit<Lock,
 }
 
 /** Opens the lock of a connection that has just been made, and ends a rewrite that was broken off. */
-export async function unlock(
-  connection: Connection,
-  changes: Changes,
-  proof: Proof,
-): Promise<Tried> {
+async function open(connection: Connection, changes: Changes, proof: Proof): Promise<Tried> {
   const tried = await tryProof(connection, proof);
   if (!tried.ok) return tried;
   const { id, phase } = tried.row;
@@ -214,4 +211,27 @@ export async function unlock(
   // Behind the app's back: both kinds of rows can be read. What fails is taken up at the next start.
   settle(connection, changes).catch(() => {});
   return { ok: true };
+}
+
+/**
+ * Waits until the person has opened the lock of the database of that name. Rejects with a `StoreError`,
+ * kind locked, where that does not come to pass.
+ */
+export async function passLock(
+  connection: Connection,
+  changes: Changes,
+  name: string,
+  unlock: ((locked: Locked) => Promise<void>) | undefined,
+): Promise<void> {
+  const { ways, wait } = createLock(connection, changes);
+  await unlock?.({
+    ways,
+    wait,
+    open: (proof) => open(connection, changes, proof),
+    async erase() {
+      connection.close();
+      await deleteDB(name);
+    },
+  });
+  if (connection.stance.lock === null) throw new StoreError('locked');
 }

@@ -1,11 +1,9 @@
 /** Opens the store: one connection, its tables, and the changes that keep tabs in step. */
-import { deleteDB } from 'idb';
 import { createActionLog } from './action-log.ts';
 import { createChanges } from './changes.ts';
 import { connect, type Connection } from './connection.ts';
 import { createConversations } from './conversations.ts';
 import { createDecisions } from './decisions.ts';
-import { StoreError } from './errors.ts';
 import { createGrants } from './grants.ts';
 import { createMessages } from './messages.ts';
 import { MIGRATIONS } from './schema.ts';
@@ -33,30 +31,6 @@ export interface OpenOptions {
 const loadArchive = () => import('./archive.ts');
 const loadLock = () => import('./lock.ts');
 
-/** Waits until the person has opened the app lock, where there is one. */
-async function passLock(
-  connection: Connection,
-  changes: Changes,
-  { name = 'deft', unlock }: OpenOptions,
-): Promise<void> {
-  const row = await connection.read(['lock'], (tx) => tx.objectStore('lock').get('lock'));
-  if (!row) return;
-  if (unlock) {
-    const { createLock, unlock: open } = await loadLock();
-    const { ways, wait } = createLock(connection, changes);
-    await unlock({
-      ways,
-      wait,
-      open: (proof) => open(connection, changes, proof),
-      async erase() {
-        connection.close();
-        await deleteDB(name);
-      },
-    });
-  }
-  if (connection.stance.lock === null) throw new StoreError('locked');
-}
-
 /** The lock of an open store; its code comes when it is asked for. */
 function createLazyLock(connection: Connection, changes: Changes): Lock {
   const load = async () => (await loadLock()).createLock(connection, changes);
@@ -80,7 +54,8 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
       connection.read(['reminders'], (tx) => tx.objectStore('reminders').count()).catch(() => {});
   });
   try {
-    await passLock(connection, changes, options);
+    const lock = await connection.read(['lock'], (tx) => tx.objectStore('lock').get('lock'));
+    if (lock) await (await loadLock()).passLock(connection, changes, name, options.unlock);
   } catch (error) {
     connection.close();
     changes.close();
