@@ -7,6 +7,7 @@
 import type { App } from '../../app.ts';
 import type { ForeignText } from '../../store/records.ts';
 import { currentRoute, navigate } from '../router.ts';
+import { carried } from './carried.svelte.ts';
 import { proposedBy } from './invite.ts';
 import { sharedText } from './shared.ts';
 import { voice } from './voice.svelte.ts';
@@ -14,19 +15,44 @@ import { voice } from './voice.svelte.ts';
 /** The address that opened this page, before any screen has replaced it. */
 const FIRST = location.href;
 
-/** Opens a new conversation with words in its composer; `foreign`: what others wrote of them. */
+/**
+ * Opens a new conversation with words in its composer; `foreign`: what others wrote of them. Words that
+ * could not be stored come into the box all the same, of whichever conversation is there. Rejects only
+ * where nothing can be lost by it.
+ */
 export async function openWithDraft(
   app: App,
   text: string,
-  foreign?: readonly ForeignText[],
+  foreign: readonly ForeignText[] = [],
 ): Promise<void> {
-  const { id } = await app.conversations.create();
-  if (text !== '') {
-    const session = await app.conversations.open(id);
-    await session?.setDraft(text, foreign);
-    session?.close();
+  let path = '/';
+  try {
+    const { id } = await app.conversations.create();
+    path = `/c/${id}`;
+    if (text !== '') await setDraft(app, id, text, foreign);
+  } catch (cause) {
+    const { screen } = currentRoute();
+    // The address holds the words, too, and a reload tries once more.
+    if (text === '' || (path === '/' && screen.name === 'share')) throw cause;
+    carried.now = { words: text, foreign, cause };
+    if (path === '/' && screen.name === 'conversation') return;
   }
-  navigate(`/c/${id}`, { replace: true });
+  navigate(path, { replace: true });
+}
+
+async function setDraft(
+  app: App,
+  id: string,
+  text: string,
+  foreign: readonly ForeignText[],
+): Promise<void> {
+  const session = await app.conversations.open(id);
+  if (!session) throw new Error('The new conversation is gone.');
+  try {
+    await session.setDraft(text, foreign);
+  } finally {
+    session.close();
+  }
 }
 
 /** Acts on an address of the manifest's; false where it is an ordinary screen. */
@@ -60,16 +86,20 @@ interface LaunchQueue {
 
 /**
  * Follows launches and notifications that reach the app while it is open. A plain start only brings
- * it to the front, where it was left.
+ * it to the front, where it was left. `onfault` hears of one that led nowhere.
  */
-export function followLaunches(app: App): () => void {
+export function followLaunches(app: App, onfault: (cause: unknown) => void): () => void {
   let started = false;
 
   async function follow(target: string): Promise<void> {
-    const url = new URL(target, location.origin);
-    if (url.origin !== location.origin || (await launch(app, url))) return;
-    const here = currentRoute();
-    if (url.pathname !== '/' && url.pathname !== here.path) navigate(url.pathname + url.search);
+    try {
+      const url = new URL(target, location.origin);
+      if (url.origin !== location.origin || (await launch(app, url))) return;
+      const here = currentRoute();
+      if (url.pathname !== '/' && url.pathname !== here.path) navigate(url.pathname + url.search);
+    } catch (cause) {
+      onfault(cause);
+    }
   }
 
   const queue = (globalThis as { launchQueue?: LaunchQueue }).launchQueue;

@@ -1,7 +1,16 @@
 /** The composer loses nothing: drafts, queues, refusals, texts that are too long. */
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
-import { conversation, fakeSession, message, said, text, type FakeSession } from './fake-app.ts';
+import {
+  conversation,
+  fakeApp,
+  fakeSession,
+  message,
+  said,
+  text,
+  type FakeSession,
+} from './fake-app.ts';
+import { followLaunches, launch } from '../../../src/ui/shell/launch.ts';
 import { showConversation } from './render.ts';
 
 const box = () => page.getByRole('textbox', { name: 'Message' });
@@ -62,6 +71,65 @@ test('words that could not be stored come back into the box with a sentence', as
   await expect.element(page.getByRole('alert')).toHaveTextContent('no room left');
 });
 
+test('words typed while others are being stored are kept, whether those can be or not', async () => {
+  const { session } = await showConversation(fakeSession());
+  let done = (_: Error | null): void => undefined;
+  session.send = () =>
+    new Promise((resolve, reject) => {
+      done = (cause) => (cause ? reject(cause) : resolve());
+    });
+  await box().fill('First');
+  await userEvent.keyboard('{Enter}');
+  await expect.element(box()).toHaveValue('');
+  await box().fill('Second');
+  window.dispatchEvent(new Event('pagehide'));
+  // A page that never comes back has lost neither.
+  expect(named(session, 'setDraft').at(-1)).toBe('First\n\nSecond');
+  done(null);
+  await expect.poll(() => named(session, 'setDraft').at(-1)).toBe('Second');
+  await expect.element(box()).toHaveValue('Second');
+
+  await userEvent.keyboard('{Enter}');
+  await box().fill('Third');
+  done(new Error('broken'));
+  await expect.element(box()).toHaveValue('Second\n\nThird');
+  await expect.poll(() => named(session, 'setDraft').at(-1)).toBe('Second\n\nThird');
+});
+
+test.each(['create', 'setDraft'] as const)(
+  'shared words that meet an app without room (%s) come into the box with a sentence',
+  async (what) => {
+    const full = Object.assign(new Error('full'), { name: 'QuotaError' });
+    // The new conversation is the one that is shown.
+    const session = fakeSession({ conversation: conversation({ id: 'new' }) });
+    const home = location.pathname + location.search;
+    history.replaceState(null, '', '/c/new');
+    onTestFinished(() => history.replaceState(null, '', home));
+    const { app } = await showConversation(session);
+    if (what === 'create') app.conversations.create = () => Promise.reject(full);
+    else session.setDraft = () => Promise.reject(full);
+    const faults: unknown[] = [];
+    onTestFinished(followLaunches(app, (cause) => faults.push(cause)));
+    const data = { type: 'open', url: '/share?text=Milk%20and%20bread' };
+    navigator.serviceWorker.dispatchEvent(new MessageEvent('message', { data }));
+    await expect.element(box()).toHaveValue('Milk and bread');
+    await expect.element(page.getByRole('alert')).toHaveTextContent('no room left');
+    expect(faults).toEqual([]);
+  },
+);
+
+test('a launch that leads nowhere is told', async () => {
+  const { app } = await showConversation(fakeSession());
+  const broken = new Error('broken');
+  app.conversations.create = () => Promise.reject(broken);
+  const told = new Promise<unknown>((resolve) => {
+    onTestFinished(followLaunches(app, resolve));
+  });
+  const data = { type: 'open', url: '/?new' };
+  navigator.serviceWorker.dispatchEvent(new MessageEvent('message', { data }));
+  expect(await told).toBe(broken);
+});
+
 test('a message of a megabyte is kept, counted and not sent', async () => {
   const { session } = await showConversation(fakeSession());
   const huge = 'x'.repeat(1_000_000);
@@ -112,4 +180,20 @@ test('one message can be sent to the other brain', async () => {
     'A hard one',
     { place: 'cloud' },
   ]);
+});
+
+test('words shared from another app become a draft that is known to be theirs', async () => {
+  const home = location.pathname + location.search;
+  onTestFinished(() => history.replaceState(null, '', home));
+  const session = fakeSession({ conversation: conversation({ id: 'new' }) });
+  const words = 'Pay Mallory\nhttps://a.example/';
+  const address = new URL(
+    `/share?text=Pay+Mallory&url=${encodeURIComponent('https://a.example/')}`,
+    location.origin,
+  );
+  expect(await launch(fakeApp(session), address)).toBe(true);
+  expect(session.calls.filter(({ name }) => name === 'setDraft')).toEqual([
+    { name: 'setDraft', args: [words, [{ source: 'a shared page', text: words }]] },
+  ]);
+  expect(location.pathname).toBe('/c/new');
 });
