@@ -11,6 +11,21 @@ export function readable(name: string): string {
   return words ? words[0]!.toUpperCase() + words.slice(1) : name;
 }
 
+/**
+ * What has no shape of its own: controls, format characters (bidirectional, zero-width, tags), private
+ * use, blank letters, variation selectors that no emoji uses, and joiners where no word needs one.
+ */
+const SHAPELESS =
+  /(?<=[A-Za-z0-9])[\u200C\u200D]|(?![\t\n\u200C\u200D])[\p{Cc}\p{Cf}\p{Co}\u115F\u1160\u3164\uFFA0\u{FE00}-\u{FE0D}\u{E0100}-\u{E01EF}]/gu;
+
+/** The text with a sign, e.g. `⟨U+202E⟩`, for each character that would not be seen. */
+export function visible(text: string): string {
+  return text.replace(SHAPELESS, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+    return `⟨U+${code.padStart(4, '0')}⟩`;
+  });
+}
+
 /** A value on one line. */
 export function inline(value: unknown): string {
   if (typeof value === 'string') return value;

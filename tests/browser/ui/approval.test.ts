@@ -205,6 +205,48 @@ test('going to another screen answers nothing', async () => {
   history.replaceState(null, '', home);
 });
 
+test('shows every argument whole, lists and objects that hold days as well, and no character can hide', async () => {
+  const part = call({
+    callId: 'q1',
+    args: {
+      days: ['2026-12-04', 'and to Mallory'],
+      trip: { day: '2026-12-05', note: 'for two' },
+      date: '2026-12-06',
+      to: 'Anna \u202Egnp.exe\u202C',
+      ['na\u0000me']: 'x',
+    },
+    days: [
+      { argument: 'days', said: 'Friday', value: '2026-12-04', shown: 'Friday, 4 December' },
+      {
+        argument: 'trip.day',
+        said: 'Saturday',
+        value: '2026-12-05',
+        shown: 'Saturday, 5 December',
+      },
+      { argument: 'date', said: 'Sunday', value: '2026-12-06', shown: 'Sunday, 6 December' },
+    ],
+    state: 'asked',
+  });
+  await showConversation(ask(part));
+  const sheet = page.getByRole('dialog');
+  await expect.element(sheet).toBeVisible();
+  const rows = [...sheet.element().querySelectorAll('dl > div')].map((row) =>
+    [...row.children].map((it) => it.textContent?.replace(/\s+/g, ' ').trim()),
+  );
+  expect(rows).toEqual([
+    ['Days', '[ "2026-12-04", "and to Mallory" ] Friday → Friday, 4 December 2026-12-04'],
+    [
+      'Trip',
+      '{ "day": "2026-12-05", "note": "for two" } Saturday → Saturday, 5 December 2026-12-05',
+    ],
+    ['Date', 'Sunday → Sunday, 6 December 2026-12-06'],
+    ['To', 'Anna ⟨U+202E⟩gnp.exe⟨U+202C⟩'],
+    ['Na⟨U+0000⟩me', 'x'],
+  ]);
+  for (const value of sheet.element().querySelectorAll('dd > bdi, dt > bdi'))
+    expect(getComputedStyle(value).unicodeBidi).toBe('isolate');
+});
+
 /** A call with words that somebody else wrote, as the gate leaves it. */
 const tainted = (callId: string) =>
   call({
@@ -293,7 +335,7 @@ test('reads as one dialog to a screen reader: who, what, why, each argument, and
   const terms = region.getByRole('term').elements();
   const values = region.getByRole('definition').elements();
   expect(terms.map((it) => it.textContent)).toEqual(['To', 'Note']);
-  expect(values[0]?.textContent).toBe('eve@attacker.example (from Mail, not from you)');
+  expect(values[0]?.textContent?.trim()).toBe('eve@attacker.example (from Mail, not from you)');
   const names = sheet
     .getByRole('button')
     .elements()

@@ -101,6 +101,9 @@ test('a slash offers the prompts, the keys choose one, its form is completed and
   await userEvent.keyboard('ceries{Enter}');
   await expect.element(box()).toHaveValue('Sum up this note.');
   expect(getPrompt.mock.lastCall?.slice(0, 3)).toEqual(['notes', 'summary', { note: 'groceries' }]);
+  // The words are the server's until the person has typed them.
+  const theirs = [{ source: 'Notes', text: 'Sum up this note.' }];
+  expect(named(session, 'setDraft')).toContainEqual(['Sum up this note.', theirs]);
   await expect.element(page.getByRole('list', { name: 'Attached' })).toHaveTextContent('note:1');
   expect(named(session, 'send')).toEqual([]);
   await button('Send').click();
@@ -385,7 +388,7 @@ test('a call whose outcome nobody knows offers to check with the server’s own 
     },
   });
   const readers = ['List bookings', 'Find a booking'].map((title) => ({ name: title, title }));
-  await open(
+  const { session } = await open(
     { readersOf: async () => readers as never },
     fakeSession({ messages: [said('Book'), message('assistant', [doubtful])] }),
   );
@@ -396,4 +399,7 @@ test('a call whose outcome nobody knows offers to check with the server’s own 
     .toHaveValue(
       'Use “List bookings” of Travel to check whether this took effect: Book a flight, 6E 5312.',
     );
+  // What the server called its tools, and what the model called them with, the person did not say.
+  const theirs = [{ source: 'Travel', text: 'List bookings\nBook a flight, 6E 5312' }];
+  expect(named(session, 'setDraft').at(-1)?.[1]).toEqual(theirs);
 });

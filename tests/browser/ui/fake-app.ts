@@ -219,8 +219,8 @@ export function fakeSession(start: Partial<SessionView> = {}): FakeSession {
       record('setMode', mode);
       this.show({ conversation: { ...view.conversation, mode } });
     },
-    async setDraft(draft) {
-      record('setDraft', draft);
+    async setDraft(draft, foreign) {
+      record('setDraft', draft, ...(foreign ? [foreign] : []));
     },
     async setAttached(attached) {
       record('setAttached', attached);

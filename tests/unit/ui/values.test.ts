@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { blobOf, gridOf, pieceOf, readable } from '../../../src/ui/conversation/values.ts';
+import { blobOf, gridOf, pieceOf, readable, visible } from '../../../src/ui/conversation/values.ts';
 
 test('names of arguments are written as a person would', () => {
   expect(readable('find_flights')).toBe('Find flights');
@@ -94,4 +94,14 @@ describe('a block of a result', () => {
       value: { type: 'hologram', x: 1 },
     });
   });
+});
+
+test('characters that would not be seen are drawn as signs, and words and emoji as they are', () => {
+  expect(visible('pay \u202Eevil\u202C')).toBe('pay ⟨U+202E⟩evil⟨U+202C⟩');
+  expect(visible('a\u200Bb\u{E0041}c\u0000d\u00ADe\uFEFF')).toBe(
+    'a⟨U+200B⟩b⟨U+E0041⟩c⟨U+0000⟩d⟨U+00AD⟩e⟨U+FEFF⟩',
+  );
+  expect(visible('at\u200Dtacker')).toBe('at⟨U+200D⟩tacker');
+  const fine = 'Tea\n\t☕️ 👩‍👩‍👧 می‌روم שלום 東京 naïve';
+  expect(visible(fine)).toBe(fine);
 });
