@@ -338,6 +338,14 @@ async function judgeEnd(run: Run, brain: Brain, end: StepEnd): Promise<TurnEnd |
         action: 'continue',
       },
     );
+  if (end.reason === 'stop' && end.looped)
+    await journal.append({
+      kind: 'notice',
+      step: nextStep(journal.parts()) - 1,
+      code: 'looped',
+      text: 'The answer began to repeat itself, so it was ended here.',
+      advice: 'Ask in other words, or let another model answer.',
+    });
   return null;
 }
 

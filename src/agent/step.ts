@@ -11,6 +11,8 @@ export type StepEnd =
       readonly calls: number;
       /** Calls that could not be bound. */
       readonly bad: number;
+      /** The answer repeated itself, and was ended for that. */
+      readonly looped?: true;
     }
   | {
       readonly reason: 'error';
@@ -137,7 +139,7 @@ export async function runStep(input: StepInput): Promise<StepEnd> {
         end =
           event.reason === 'error'
             ? { reason: 'error', calls, bad, error: event.error }
-            : { reason: event.reason, calls, bad };
+            : { reason: event.reason, calls, bad, ...(event.looped ? { looped: true } : {}) };
     }
   }
   if (end.reason === 'stop' && calls > 0) end = { ...end, reason: 'calls' };

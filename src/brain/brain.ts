@@ -173,7 +173,12 @@ export type BrainEvent =
   /** Why it went the way it did, as a sentence for the receipt. */
   | { readonly type: 'decision'; readonly text: string }
   | { readonly type: 'usage'; readonly usage: BrainUsage }
-  | { readonly type: 'end'; readonly reason: 'stop' | 'calls' | 'length' | 'aborted' }
+  | {
+      readonly type: 'end';
+      readonly reason: 'stop' | 'calls' | 'length' | 'aborted';
+      /** It said the same over and over, and was ended for that. */
+      readonly looped?: true;
+    }
   | { readonly type: 'end'; readonly reason: 'error'; readonly error: BrainError };
 
 /** What a request holds before any message. */

@@ -170,7 +170,8 @@ class LocalBrain implements Brain {
     const whole = reason === 'stop' && !stoppedHere && answer.asWritten;
     this.#replies.remember(prompt, whole ? answer.written : null);
     yield { type: 'usage', usage: meter.usage(done) };
-    yield { type: 'end', reason: reason === 'stop' && answer.calls > 0 ? 'calls' : reason };
+    if (reason === 'stop' && answer.calls > 0) yield { type: 'end', reason: 'calls' };
+    else yield { type: 'end', reason, ...(stoppedHere && answer.looping ? { looped: true } : {}) };
   }
 
   /** Where it was measured whether such a model does right to call: what decides it. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runTurn } from '../../../src/agent/loop.ts';
+import type { Brain } from '../../../src/brain/brain.ts';
 import type { CallPart, NoticePart, Part } from '../../../src/store/records.ts';
 import {
   gateOf,
@@ -42,6 +43,26 @@ describe('a turn', () => {
       { role: 'assistant', text: '', calls: [expect.objectContaining({ name: 'look' })] },
       expect.objectContaining({ role: 'tool', text: 'blue', isError: false }),
     ]);
+  });
+
+  test('that was ended because it repeated itself is an answer, and says why it ends there', async () => {
+    const brain: Brain = {
+      ...scriptedBrain([]),
+      async *stream() {
+        yield { type: 'text', text: 'I am sure. I am sure.' };
+        yield { type: 'end', reason: 'stop', looped: true };
+      },
+    };
+    const ports = portsOf({ router: routerOf(brain) });
+    expect(await runTurn(inputOf(), ports, live())).toBe('done');
+    const parts = ports.journal.parts();
+    expect(kinds(parts)).toEqual(['route', 'text', 'step', 'notice']);
+    expect(notice(parts)).toMatchObject({
+      step: 1,
+      code: 'looped',
+      text: expect.stringContaining('repeat itself'),
+      advice: expect.stringContaining('other words'),
+    });
   });
 
   test('runs read-only calls of one step side by side and others in order', async () => {

@@ -35,7 +35,8 @@ export type Slip =
   | 'a name without quotes'
   | 'Python words'
   | 'a trailing comma'
-  | 'a missing bracket';
+  | 'a missing bracket'
+  | 'a bracket too many';
 
 /** One argument as written: with its name, or by its place. */
 export interface Argument {
@@ -71,7 +72,7 @@ export function readArguments(text: string, start: number): Arguments | null {
 
 /**
  * Reads a whole text as values, one after the other; null where it is anything else. Brackets that
- * are open at its end are closed.
+ * are open at its end are closed, and those that close nothing there are left out.
  */
 export function readValues(text: string): Values | null {
   try {
@@ -112,6 +113,11 @@ class Reader {
     for (;;) {
       this.#skip(/[\s,;]*/y);
       if (this.#at >= this.#text.length) return { list, closed: this.#closed, slips: this.#slips };
+      // Models that nest lose count at the end: nothing that could be meant stands behind the value.
+      if (list.length > 0 && this.#match(/[\]})]{1,3}[\s;]*$/y)) {
+        this.#slips.add('a bracket too many');
+        continue;
+      }
       list.push(this.value(0));
     }
   }

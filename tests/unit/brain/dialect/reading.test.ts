@@ -99,6 +99,26 @@ describe.each(families)('%s is read', (family) => {
       '{"name": "get_weather", "arguments": {"city": "Goa", "date": "tomorrow"',
     ],
     [
+      'with a bracket too many',
+      '{"name": "get_weather", "arguments": {"city": "Goa", "date": "tomorrow"}}}',
+    ],
+    [
+      'with a bracket too many, in tags',
+      '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Goa", "date": "tomorrow"}}}\n</tool_call>',
+    ],
+    [
+      'with a bracket too many, as a list',
+      '[{"name": "get_weather", "arguments": {"city": "Goa", "date": "tomorrow"}}]]',
+    ],
+    [
+      'with a bracket too many, after the token for code',
+      '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Goa", "date": "tomorrow"}}}',
+    ],
+    [
+      'in braces with one too many',
+      '<start_function_call>call:get_weather{city:"Goa",date:"tomorrow"}}<end_function_call>',
+    ],
+    [
       'with names that have no quotes',
       '{name: "get_weather", parameters: {city: "Goa", date: "tomorrow"}}',
     ],
@@ -139,6 +159,16 @@ describe.each(families)('%s is read', (family) => {
     const native = event?.type === 'call' && event.mended === undefined;
     // What is a slip to one family is another's own way.
     if (native) expect(['llama3']).toContain(family);
+  });
+
+  test('a bracket too many is named, and words behind a call are none', () => {
+    const json = '{"name": "get_weather", "arguments": {"city": "Goa", "date": "tomorrow"}}';
+    const [event] = read(family, `${json}}`);
+    expect(event).toHaveProperty('mended', expect.stringContaining('a bracket too many'));
+    for (const behind of ['}}}}', '} or not', '}\n{"name": "pay"}'])
+      expect(read(family, json + behind).filter((one) => one.type === 'call' && one.args)).toEqual(
+        [],
+      );
   });
 
   test.each(['+919876543210', '12345678901234567890'])(

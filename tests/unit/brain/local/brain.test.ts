@@ -214,6 +214,11 @@ describe('a brain on the phone', () => {
     const engine = scripted({ replies: ['Well. ' + 'I am sure. '.repeat(500)] });
     const events = await stream(engine);
     expect(textOf(events).length).toBeLessThan(120);
+    expect(events.at(-1)).toEqual({ type: 'end', reason: 'stop', looped: true });
+  });
+
+  test('says of no other answer that it went round in circles', async () => {
+    const events = await stream(scripted({ replies: ['I am sure. I am sure.'] }));
     expect(events.at(-1)).toEqual({ type: 'end', reason: 'stop' });
   });
 
