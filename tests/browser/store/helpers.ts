@@ -23,7 +23,7 @@ export interface OtherTab {
   kill(): void;
 }
 
-export async function otherTab(name: string): Promise<OtherTab> {
+export async function otherTab(name: string, secret?: Uint8Array<ArrayBuffer>): Promise<OtherTab> {
   const worker = new Worker(new URL('./other-tab.ts', import.meta.url), { type: 'module' });
   onTestFinished(() => worker.terminate());
   let count = 0;
@@ -44,7 +44,7 @@ export async function otherTab(name: string): Promise<OtherTab> {
       );
       worker.postMessage({ id, order });
     });
-  await ask({ do: 'open', name });
+  await ask({ do: 'open', name, ...(secret ? { secret } : {}) });
   return { ask, outdated, kill: () => worker.terminate() };
 }
 

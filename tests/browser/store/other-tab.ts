@@ -4,7 +4,8 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Message } from '../../../src/store/records.ts';
 
 export type Order =
-  | { readonly do: 'open'; readonly name: string }
+  /** `secret`: what a passkey answers, where the store is locked. */
+  | { readonly do: 'open'; readonly name: string; readonly secret?: Uint8Array<ArrayBuffer> }
   | { readonly do: 'claim'; readonly message: Message; readonly index: number }
   | { readonly do: 'decide'; readonly callId: string; readonly allow: boolean }
   | { readonly do: 'rename'; readonly conversation: string; readonly title: string }
@@ -14,9 +15,13 @@ let opened: ReturnType<typeof openStore> | null = null;
 
 async function obey(order: Order): Promise<unknown> {
   if (order.do === 'open') {
+    const { name, secret } = order;
     opened = openStore({
-      name: order.name,
+      name,
       onOutdated: () => self.postMessage({ outdated: true }),
+      unlock: async (locked) => {
+        if (secret) await locked.open({ kind: 'passkey', secret });
+      },
     });
     await opened;
     return 'open';
