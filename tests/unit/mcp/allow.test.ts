@@ -5,6 +5,7 @@ import {
   fits,
   renewed,
   seen,
+  withAll,
   withRule,
   withTool,
 } from '../../../src/mcp/allow.ts';
@@ -161,5 +162,45 @@ describe('a tool that vanishes', () => {
     expect(stored.missing?.length).toBe(200);
     expect(stored.known?.length).toBe(220);
     expect(stored.off).toEqual([]);
+  });
+});
+
+describe('all tools at once', () => {
+  const chosen = (): ToolListRecord => {
+    const before = withRule(first(tool('a', true), tool('b'), tool('gone', true)), {
+      readOnly: true,
+    });
+    // `gone` was on and vanished, `c` appeared and is off.
+    return renewed(before, list(tool('a', true), tool('b'), tool('c')));
+  };
+
+  it('turned on are on, what has just appeared as well, and nothing is new any more', () => {
+    const before = chosen();
+    expect([onOf(before), appeared(before)]).toEqual([['a'], ['c']]);
+    const on = withAll(before, true);
+    expect(onOf(on)).toEqual(['a', 'b', 'c']);
+    expect(appeared(on)).toEqual([]);
+    expect(on.missing?.map(({ name }) => name)).toEqual(['gone']);
+  });
+
+  it('turned off are off, and one that is missing is not waited for any more', () => {
+    const off = withAll(chosen(), false);
+    expect(onOf(off)).toEqual([]);
+    expect(off).not.toHaveProperty('missing');
+    const back = renewed(off, list(tool('a', true), tool('gone', true)));
+    expect(onOf(back)).toEqual([]);
+  });
+
+  it.each([true, false])('take the rule away (%s): tools to come stay off', (on) => {
+    const all = withAll(chosen(), on);
+    expect(all).not.toHaveProperty('rule');
+    const later = renewed(all, list(tool('a', true), tool('later', true)));
+    expect(later.off).toContain('later');
+    expect(appeared(later)).toEqual(['later']);
+  });
+
+  it('change nothing else of the list', () => {
+    const { off, known, rule, ...rest } = chosen();
+    expect(withAll(chosen(), true)).toMatchObject({ ...rest, off: [] });
   });
 });
