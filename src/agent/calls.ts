@@ -129,9 +129,9 @@ function refuseChanged(run: Run, index: number): Promise<void> {
 async function contextOf(run: Run): Promise<GateContext> {
   const { journal, resultText } = run.ports;
   const turn = heardIn({ role: 'assistant', ...run.input.from }, journal.parts(), resultText);
-  const { said, untrusted, offered } = together([run.input.heard, turn]);
+  const { said, untrusted, offered, pictures = [] } = together([run.input.heard, turn]);
   const { conversation } = run.input;
-  return { conversation, said, untrusted, offered: await offeredTools(run, offered) };
+  return { conversation, said, untrusted, offered: await offeredTools(run, offered), pictures };
 }
 
 /** No bound: every tool that is on. */

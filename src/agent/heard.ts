@@ -13,6 +13,8 @@ export interface Heard {
   readonly untrusted: readonly UntrustedText[];
   /** Model names of the tools that a model was offered: it read what their servers say of them. */
   readonly offered: readonly string[];
+  /** Who gave the pictures that a model was shown; words in them are in no text. */
+  readonly pictures?: readonly string[];
 }
 
 /** Every text inside of a value, names included: an instruction may hide in either. */
@@ -90,6 +92,9 @@ function wordsOf(part: Part): string[] {
   }
 }
 
+const some = (pictures: readonly string[]): Pick<Heard, 'pictures'> =>
+  pictures.length > 0 ? { pictures } : {};
+
 /** What was heard in a message: the person's, or one of the model's turns. */
 export function heardIn(
   { role, source }: Pick<Message, 'role' | 'source'>,
@@ -106,6 +111,7 @@ export function heardIn(
     said,
     untrusted: parts.flatMap((part) => untrustedIn(part, resultText, source)),
     offered: parts.flatMap((part) => (part.kind === 'route' ? part.offered : [])),
+    ...some(parts.flatMap((part) => (part.kind === 'route' ? (part.pictures ?? []) : []))),
   };
 }
 
@@ -120,5 +126,6 @@ export function together(heard: readonly Heard[]): Heard {
     said: heard.flatMap(({ said }) => said),
     untrusted: heard.flatMap(({ untrusted }) => untrusted),
     offered: [...new Set(heard.flatMap(({ offered }) => offered))],
+    ...some([...new Set(heard.flatMap(({ pictures = [] }) => pictures))]),
   };
 }

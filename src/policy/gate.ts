@@ -69,6 +69,8 @@ interface Case {
   readonly wished: string | null;
   /** The newest source of untrusted text, where the arguments are not all the person's own. */
   readonly unproved: string | null;
+  /** Who gave a picture that the model was shown, which nobody here can read. */
+  readonly pictured: string | null;
 }
 
 /**
@@ -83,6 +85,7 @@ interface Case {
  * | the definition changed since an answer                                  | ask    |
  * | the tool only reads, and its server is trusted                          | run    |
  * | consequential, after untrusted text, arguments not all the person's own | ask    |
+ * | consequential, after a picture of somebody else was shown to the model  | ask    |
  * | a yes for this tool, definition, conversation and these arguments; of a consequential tool always only with pinned arguments, or after a warning | run |
  * | anything else                                                           | ask    |
  */
@@ -132,6 +135,11 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
     return {
       verdict: 'ask',
       why: `Not all of this is in your own words, and text from ${plainName(it.unproved)} came before it, so you are asked whatever you allowed.`,
+    };
+  if (it.consequential && it.pictured !== null)
+    return {
+      verdict: 'ask',
+      why: `A picture from ${plainName(it.pictured)} was among what the model saw, and what it says cannot be checked, so you are asked whatever you allowed.`,
     };
   const allowance = holding.find(
     (grant) =>
@@ -220,7 +228,7 @@ export function createGate({
     });
 
   return {
-    async judge({ tool, args }, { conversation, said, untrusted, offered = [] }) {
+    async judge({ tool, args }, { conversation, said, untrusted, offered = [], pictures = [] }) {
       const [grants, read] = await Promise.all([
         store.grants.for(tool.server, tool.name),
         readers(),
@@ -238,6 +246,7 @@ export function createGate({
         tainted: origins.find(({ from }) => from === 'untrusted')?.source ?? null,
         wished: wishedBy(tool, consequential, known),
         unproved: isGrounded(args, tool, known) ? null : (untrusted.at(-1)?.source ?? null),
+        pictured: pictures.at(-1) ?? null,
       });
       return { ...verdict, consequential, ...(origins.length > 0 ? { origins } : {}) };
     },

@@ -20,6 +20,8 @@ export interface GateContext {
    * that server; a tool is heard of once, so it stands neither before nor behind what was said.
    */
   readonly offered?: readonly Tool[];
+  /** Who gave the pictures that the model has been shown, in order: what they say is in no text. */
+  readonly pictures?: readonly string[];
 }
 
 export interface Verdict {

@@ -6,6 +6,7 @@ import { newestPictures } from '../../../src/agent/shown.ts';
 import { turnMessages, userMessage } from '../../../src/agent/transcript.ts';
 import type { Brain, BrainMessage } from '../../../src/brain/brain.ts';
 import { createRouter } from '../../../src/router/router.ts';
+import type { Gate } from '../../../src/policy/types.ts';
 import type {
   AttachmentPart,
   CallPart,
@@ -14,6 +15,7 @@ import type {
   Part,
 } from '../../../src/store/records.ts';
 import {
+  gateOf,
   inputOf,
   memoryJournal,
   portsOf,
@@ -224,6 +226,29 @@ describe('a turn with pictures', () => {
     expect(routes.map(({ rule, place }) => `${place} ${rule}`)).toEqual([
       'cloud images',
       'phone auto',
+    ]);
+  });
+
+  test('the gate hears whose pictures the model was shown before it asked for a call', async () => {
+    const brain = seeing(
+      scriptedBrain([
+        { calls: [{ name: 'shoot', args: {} }] },
+        { calls: [{ name: 'pay', args: {} }] },
+        { text: 'Paid.' },
+      ]),
+    );
+    const judged: unknown[] = [];
+    const gate: Gate = {
+      ...gateOf(() => 'run'),
+      judge: async ({ tool }, { pictures }) => {
+        judged.push([tool.name, pictures]);
+        return { verdict: 'run', why: 'A test rule.' };
+      },
+    };
+    await runTurn(inputOf(), portsOf({ router: routerOf(brain), toolbox: camera(), gate }), live());
+    expect(judged).toEqual([
+      ['shoot', []],
+      ['pay', ['Test server']],
     ]);
   });
 });
