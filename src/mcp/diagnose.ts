@@ -13,6 +13,7 @@ import {
   unknownName,
   unreachable,
   unsafe,
+  untold,
   type Peer,
 } from './errors.ts';
 import type { HostError } from './types.ts';
@@ -38,7 +39,7 @@ export async function diagnose(
   if (peer.url.origin === location.origin) return unreachable(peer, detail);
   if (isMixed(peer.url)) return mixedContent(peer);
   if (isPrivate(peer.url) && (await isNetworkDenied(peer.url))) return localNetwork(peer);
-  if (!(await answers(peer.url, fetch, 'no-cors'))) return unreachable(peer, detail);
+  if (!(await answers(peer.url, fetch, 'no-cors'))) return untold(peer, detail);
   // It lives. A plain GET needs no leave to send headers: where that works, only these are missing.
   return cors(peer, (await answers(peer.url, fetch, 'cors')) ? 'headers' : 'none');
 }

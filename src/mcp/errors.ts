@@ -49,16 +49,46 @@ export function offline(peer: Peer): HostError {
 }
 
 export function unreachable(peer: Peer, detail?: string): HostError {
-  const hint = isPrivate(peer.url)
-    ? ' If the browser asks whether this app may reach devices on the local network, allow it.'
-    : // Pages are not told whether it was the name, the certificate or the server; a tab shows it.
-      ` Opened in a tab of the browser, ${peer.url.origin} says what is wrong with it.`;
   return {
     code: 'unreachable',
     message: `${peer.url.host} did not answer.`,
-    advice: `Check the address, and that the server is running.${hint}`,
+    advice: `Check the address, and that the server is running.${hintFor(peer)}`,
     ...(detail ? { detail } : {}),
   };
+}
+
+/** The same in a page, which no browser tells whether it was the name, the certificate or the server. */
+export function untold(peer: Peer, detail?: string): HostError {
+  const { hostname, protocol } = peer.url;
+  const isNamed = !isLoopback(peer.url) && !/^[\d.]+$|^\[/.test(hostname);
+  const causes: [string, string][] = [
+    ...(isNamed
+      ? [['a name that nobody knows (DNS)', 'how the name is spelled'] as [string, string]]
+      : []),
+    ...(protocol === 'https:'
+      ? [['a certificate that does not hold (TLS)', 'the certificate'] as [string, string]]
+      : []),
+    ['a server that is not running', 'that the server is running'],
+  ];
+  if (causes.length === 1) return unreachable(peer, detail);
+  const list = (part: 0 | 1, word: string): string =>
+    [
+      causes
+        .slice(0, -1)
+        .map((cause) => cause[part])
+        .join(', '),
+      causes.at(-1)?.[part],
+    ].join(word);
+  return {
+    ...unreachable(peer, detail),
+    advice: `The browser does not say why. It may be ${list(0, ' or ')}: check ${list(1, ' and ')}.${hintFor(peer)}`,
+  };
+}
+
+function hintFor({ url }: Peer): string {
+  return isPrivate(url)
+    ? ' If the browser asks whether this app may reach devices on the local network, allow it.'
+    : ` Opened in a tab of the browser, ${url.origin} says what is wrong with it.`;
 }
 
 /** The name has no address. Browsers do not tell this from a server that is down. */

@@ -33,6 +33,28 @@ describe('in a page, a server that commits the fault', () => {
     });
   });
 
+  it('a name that nobody knows and a certificate that does not hold look the same: both are named', async () => {
+    const { host } = await openWorld({ limits });
+    const named = await host.add({ url: 'https://nobody.invalid/mcp' });
+    expect(named).toMatchObject({
+      ok: false,
+      error: {
+        code: 'unreachable',
+        message: 'nobody.invalid did not answer.',
+        advice: expect.stringMatching(
+          /^The browser does not say why\. .*\(DNS\).*\(TLS\).*check how the name is spelled, the certificate and that the server is running\. Opened in a tab/,
+        ),
+      },
+    });
+    // It speaks no TLS at all.
+    const url = (await serve({ kind: 'travel' })).replace('http:', 'https:');
+    const error = await host.add({ url }).then((added) => (added.ok ? null : added.error));
+    expect(error).toMatchObject({ code: 'unreachable' });
+    expect(error?.advice).toMatch(/\(TLS\).*check the certificate and that the server is running/);
+    // Of this device's own name there is no doubt.
+    expect(error?.advice).not.toContain('DNS');
+  });
+
   it.each<[FaultName, 'unavailable' | 'unknown']>([
     ['cors-none', 'unknown'],
     ['rate-seconds', 'unavailable'],
