@@ -19,7 +19,7 @@ import { createReminders } from './phone/reminders.ts';
 import type { Difference } from './policy/difference.ts';
 import { createGate } from './policy/gate.ts';
 import type { Finding } from './policy/scan.ts';
-import type { Approvals } from './policy/types.ts';
+import type { Approvals, ToolMode } from './policy/types.ts';
 import { createRouter } from './router/router.ts';
 import { createTabLocks } from './store/locks.ts';
 import { openStore } from './store/open.ts';
@@ -107,6 +107,8 @@ export interface App {
      * asking only with `warned`: the person was told what that means.
      */
     setMode: Approvals['setMode'];
+    /** The mode in force of each tool of a server, by name; those that are asked about are left out. */
+    modes(server: string): Promise<ReadonlyMap<string, ToolMode>>;
     subscribe(listener: () => void): () => void;
   };
   readonly reminders: {
@@ -158,7 +160,7 @@ export type { MessageView, Question, Session, SessionView, Trouble } from './age
 export type { Ask, ElicitAsk, SampleAsk } from './mcp/asks.ts';
 export type { Difference, Piece } from './policy/difference.ts';
 export type { Finding } from './policy/scan.ts';
-export type { Answer } from './policy/types.ts';
+export type { Answer, ToolMode } from './policy/types.ts';
 
 /** How long a session's page may wait for `demo.json`. */
 const DEMO_TIMEOUT_MS = 3_000;
@@ -296,10 +298,7 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
       scan: async (...input) => (await import('./policy/scan.ts')).scan(...input),
       difference: async (...input) =>
         (await import('./policy/difference.ts')).differenceOf(...input),
-      async isConsequential({ name, title = '', description = '', annotations = {} }) {
-        const { isConsequential } = await import('./policy/consequential.ts');
-        return isConsequential({ name, title, description, annotations, readOnly: false });
-      },
+      isConsequential: async (tool) => (await import('./policy/modes.ts')).isRisky(tool),
     },
     archive: store.archive,
     lock: { ...store.lock, subscribe: (listener) => onTopics(store, ['lock'], listener) },
@@ -449,6 +448,17 @@ function grantsOf(store: Store): Omit<App['grants'], 'setMode'> {
       }));
     },
     revoke: (id) => store.grants.delete(id),
+    async modes(server) {
+      const [{ modesOf }, grants, list] = await Promise.all([
+        import('./policy/modes.ts'),
+        store.grants.all(),
+        store.lists.get(server),
+      ]);
+      return modesOf(
+        grants.filter((grant) => grant.server === server),
+        list?.tools ?? [],
+      );
+    },
     async revokeTool(server, tool) {
       const grants = await store.grants.for(server, tool);
       await Promise.all(

@@ -27,7 +27,7 @@ const LOOK_AGAIN_MS = 5_000;
 const PATIENCE_MS = 15 * 60_000;
 
 /** The pin of a no that holds for whatever a server makes of the tool. */
-const ANY_PIN = '*';
+export const ANY_PIN = '*';
 
 /** One grant for each tool, scope and set of arguments, so that a later answer replaces an earlier one. */
 const grantId = (

@@ -275,6 +275,7 @@ export function fakeApp(
   options: {
     servers?: readonly ServerView[];
     grants?: Awaited<ReturnType<App['grants']['list']>>;
+    standing?: Partial<Pick<App['grants'], 'setMode' | 'modes'>>;
     models?: Partial<App['models']>;
     asks?: Partial<App['asks']>;
     signIn?: Partial<App['signIn']>;
@@ -395,6 +396,8 @@ export function fakeApp(
       list: async () => grants,
       async revoke() {},
       setMode: unused,
+      modes: async () => new Map(),
+      ...options.standing,
       async revokeTool(server, tool) {
         calls.push({ name: 'revokeTool', args: [server, tool] });
         grants = grants.filter((grant) => grant.tool !== tool);
