@@ -16,7 +16,7 @@ export function readable(name: string): string {
  * use, blank letters, variation selectors that no emoji uses, and joiners where no word needs one.
  */
 const SHAPELESS =
-  /(?<=[A-Za-z0-9])[\u200C\u200D]|(?![\t\n\u200C\u200D])[\p{Cc}\p{Cf}\p{Co}\u115F\u1160\u3164\uFFA0\u{FE00}-\u{FE0D}\u{E0100}-\u{E01EF}]/gu;
+  /(?<=[A-Za-z0-9])[\u200C\u200D]|(?![\t\n\u200C\u200D])[\p{Cc}\p{Cf}\p{Co}]|[\u115F\u1160\u3164\uFFA0]|[\u{FE00}-\u{FE0D}\u{E0100}-\u{E01EF}]/gu;
 
 /** The text with a sign, e.g. `⟨U+202E⟩`, for each character that would not be seen. */
 export function visible(text: string): string {

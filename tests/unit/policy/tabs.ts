@@ -8,6 +8,7 @@ import '../../../src/agent/loop.ts';
 import '../../../src/mcp/bind.ts';
 import '../../../src/mcp/match.ts';
 import '../../../src/policy/consequential.ts';
+import '../../../src/policy/definitions.ts';
 import '../../../src/policy/taint.ts';
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
@@ -19,7 +20,8 @@ import { createToolbox } from '../../../src/mcp/toolbox.ts';
 import { createGate } from '../../../src/policy/gate.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { conversation, freshName } from '../store/helpers.ts';
-import { routerOf } from '../agent/world.ts';
+import { createRouter } from '../../../src/router/router.ts';
+import type { ToolMode } from '../../../src/policy/types.ts';
 
 /** A life that ends at its nth step, or when it is ended. */
 export interface Life {
@@ -56,11 +58,11 @@ function mortal<T extends object>(target: T, life: Life): T {
 let wishes = 0;
 
 /** Asks for one call, numbered; once it is answered, says that it is done. */
-const brain = (life: Life): Brain => ({
+const brain = (life: Life, place: 'phone' | 'cloud'): Brain => ({
   countTokens: (text) => text.length >> 2,
   describe: () => ({
-    id: 'phone:test',
-    place: 'phone',
+    id: `${place}:test`,
+    place,
     model: 'test',
     label: 'Test',
     contextTokens: 100_000,
@@ -106,6 +108,11 @@ export interface Phone {
   /** The server changes what the tool is, and the phone hears of it. */
   changeDefinition(): Promise<void>;
   acceptChange(): Promise<void>;
+  /** The tool's, as it is listed now. */
+  pin(): Promise<string>;
+  setMode(mode: ToolMode): Promise<void>;
+  /** Number of the newest call that was wished for. */
+  wished(): number;
 }
 
 /** Locks over tabs; those of a killed tab are free. */
@@ -215,7 +222,11 @@ export async function newPhone(): Promise<Phone> {
         store: mortal(store, life),
         toolbox: mortal(toolbox, life),
         gate: mortal(createGate({ store }), life),
-        router: routerOf(brain(life)),
+        router: createRouter({
+          online: () => true,
+          phone: async () => brain(life, 'phone'),
+          cloud: async () => brain(life, 'cloud'),
+        }),
         resultText,
         locks: locks(life),
         clock: () => Date.now(),
@@ -235,5 +246,11 @@ export async function newPhone(): Promise<Phone> {
     async acceptChange() {
       await host.acceptTool(server, 'note', await pinNow());
     },
+    pin: pinNow,
+    async setMode(mode) {
+      const tool = { server, tool: 'note', pin: await pinNow() };
+      await createGate({ store }).setMode(tool, mode);
+    },
+    wished: () => wishes,
   };
 }
