@@ -1,6 +1,7 @@
 /** Cards, notices and receipts: everything a turn did is told, and what can be done is offered. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { page } from 'vitest/browser';
+import { reportOf } from '../../../src/mcp/report.ts';
 import type { CallPart, NoticeAction, Outcome, Part } from '../../../src/store/records.ts';
 import {
   call,
@@ -334,4 +335,44 @@ test('a conversation is renamed and deleted', async () => {
   await last.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect.poll(() => app.calls).toContainEqual({ name: 'delete', args: ['c1'] });
   history.replaceState(null, '', home);
+});
+
+test('a call that failed at its server has a report, with what its own answer looked like', async () => {
+  const seen = { status: 429, headers: { 'retry-after': '30' } };
+  const part = call({
+    state: 'done',
+    endedAt: 0,
+    outcome: {
+      kind: 'unavailable',
+      code: 'rate',
+      message: 'Travel gets too many requests.',
+      advice: 'Try again in 30 seconds.',
+      detail: { seen, text: 'HTTP 429' },
+    },
+  });
+  const written = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+  onTestFinished(() => written.mockRestore());
+  const { app } = await openCard(part);
+  app.serverReport = async (...about) => reportOf(...about);
+  await page.getByRole('button', { name: 'Copy report', exact: true }).click();
+  await expect.element(page.getByRole('button', { name: 'Copied', exact: true })).toBeVisible();
+  const report = written.mock.calls[0]?.[0] ?? '';
+  for (const line of [
+    'Tried: Call find_flights',
+    'What happened: Travel gets too many requests.',
+    'Kind: rate',
+    'Status: 429',
+    'retry-after: 30',
+    'Detail: HTTP 429',
+  ])
+    expect(report.split('\n')).toContain(line);
+});
+
+test('a tool that says itself what was wrong has no report of its server', async () => {
+  const content = [{ type: 'text', text: 'No such city.' }];
+  await openCard(call({ state: 'done', outcome: { kind: 'tool_error', content } }));
+  await expect.element(page.getByText('No such city.')).toBeVisible();
+  await expect
+    .element(page.getByRole('button', { name: 'Copy report', exact: true }))
+    .not.toBeInTheDocument();
 });
