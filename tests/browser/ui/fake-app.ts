@@ -282,13 +282,15 @@ export function fakeApp(
     lock?: Partial<App['lock']>;
     host?: Partial<App['host']>;
     safety?: Partial<App['safety']>;
+    /** Any other part of the app, as far as the test needs it otherwise. */
+    over?: { readonly [Part in keyof App]?: Partial<App[Part]> };
   } = {},
 ): FakeApp {
   const calls: Recorded[] = [];
   const { servers = [travelServer] } = options;
   let grants = options.grants ?? [];
   const grantListeners = new Set<() => void>();
-  return {
+  const app = {
     calls,
     conversations: {
       list: async () => [session.view().conversation],
@@ -368,6 +370,8 @@ export function fakeApp(
       complete: unused,
       watchResource: async () => () => undefined,
       readersOf: async () => [],
+      listSkills: async () => ({ ok: true, value: [] }),
+      readSkill: unused,
       async setUndo() {},
       undoOf: async () => null,
       signIn: unused,
@@ -434,4 +438,7 @@ export function fakeApp(
     },
     demoServer: async () => null,
   } as FakeApp;
+  for (const [part, change] of Object.entries(options.over ?? {}))
+    Object.assign(app[part as keyof App], change);
+  return app;
 }
