@@ -242,6 +242,33 @@ describe('a download', () => {
     return { done };
   }
 
+  test('takes the room for what it still brings from what another model is offered', async () => {
+    const size = ({ files }: CatalogueRow): number =>
+      files.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+    // Beside what is always left free: room for the one, or for the rest of the other.
+    const free = 64e6 + size(rows[0]!) + size(rows[1]!) / 4;
+    const estimate = vi
+      .spyOn(StorageManager.prototype, 'estimate')
+      .mockResolvedValue({ quota: free, usage: 0 });
+    try {
+      await stalling();
+      const models = open();
+      const fits = async () => (await view(models, TINY)).fit;
+      expect(await fits()).not.toHaveProperty('blocked');
+      const { done } = await begin(models);
+      // The room is counted anew every two seconds at most.
+      await expect.poll(fits).toMatchObject({
+        blocked: 'room',
+        reason: expect.stringMatching(/the browser has \d+ MB left for Deft/) as string,
+      });
+      await models.pause(RANDOM);
+      await done;
+      expect(await fits()).not.toHaveProperty('blocked');
+    } finally {
+      estimate.mockRestore();
+    }
+  });
+
   test('that is paused says how far it is, stays so, and goes on where it was', async () => {
     await stalling();
     const models = open();

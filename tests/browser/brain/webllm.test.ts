@@ -220,6 +220,14 @@ describe('what goes wrong with WebLLM has a kind', () => {
     expect(fragile.loaded).toBe(false);
   });
 
+  test('what a row puts in place of the published configuration reaches the library', async () => {
+    // Of both windows the library takes one: with this one too it refuses, by its own check.
+    const twofold = { ...row, overrides: { sliding_window_size: 512 } };
+    await expect(createWebllm().load(twofold, () => undefined, never())).rejects.toMatchObject({
+      message: expect.stringMatching(/sliding_window_size: 512/) as string,
+    });
+  });
+
   test('a file that was cleared behind our back is absent, and nothing is fetched for it', async () => {
     const entry = webllmEntry(row, 'params_shard_0.bin');
     const cache = await caches.open(entry.scope);

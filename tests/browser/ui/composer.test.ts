@@ -197,3 +197,21 @@ test('words shared from another app become a draft that is known to be theirs', 
   ]);
   expect(location.pathname).toBe('/c/new');
 });
+
+test.each([
+  ['phone', [['model']]],
+  ['auto', [['model']]],
+  ['cloud', []],
+] as const)(
+  'to begin to write loads the model ahead, if it may answer: %s',
+  async (mode, calls) => {
+    const warm = vi.fn(async (_id: string) => undefined);
+    const session = fakeSession({ conversation: conversation({ mode }) });
+    const { app } = await showConversation(session, { models: { warm } });
+    const settings = await app.settings.get();
+    Object.assign(app.settings, { get: async () => ({ ...settings, phoneModel: 'model' }) });
+    await box().click();
+    await expect.element(box()).toHaveFocus();
+    await expect.poll(() => warm.mock.calls).toEqual(calls);
+  },
+);

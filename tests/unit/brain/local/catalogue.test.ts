@@ -135,6 +135,20 @@ describe('the public models', () => {
     }
   });
 
+  test('of Gemma on WebLLM name no second window: the library refuses two of them', () => {
+    const gemmas = PUBLIC_ROWS.filter(
+      ({ engine, family }) => engine === 'webllm' && family.startsWith('gemma'),
+    );
+    expect(gemmas.map(({ label }) => label).sort()).toEqual([
+      'Gemma 2 2B',
+      'Gemma 3 1B',
+      'Gemma 4 E2B',
+      'Gemma 4 E2B, 32 bits',
+    ]);
+    for (const { label, overrides } of gemmas)
+      expect(overrides, label).toMatchObject({ sliding_window_size: -1 });
+  });
+
   test('need the GPU that their number format needs', () => {
     for (const row of PUBLIC_ROWS.filter(({ engine }) => engine === 'webllm'))
       expect(row.features).toEqual(row.quantisation?.includes('f16') ? ['shader-f16'] : []);
