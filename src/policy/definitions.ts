@@ -49,21 +49,31 @@ function schemaTexts(value: unknown, into: string[], key = '', depth = 0): strin
 }
 
 /** A definition stays what it is, and is asked about with every call. */
-const texts = new WeakMap<Pick<Tool, 'inputSchema'>, UntrustedText>();
+const texts = new WeakMap<Tool, UntrustedText>();
+/** The same of tools in so far as they bear the name of the one that is called. */
+const namesakes = new WeakMap<Tool, UntrustedText>();
 
-function textOf(tool: Tool): UntrustedText {
-  const known = texts.get(tool);
+function textOf(tool: Tool, isNamesake: boolean): UntrustedText {
+  const cache = isNamesake ? namesakes : texts;
+  const known = cache.get(tool);
   if (known) return known;
-  const words = [tool.name, tool.title, tool.description, ...schemaTexts(tool.inputSchema, [])];
-  const text = words.join('\n');
+  const { serverName, name, modelName, title, description, inputSchema } = tool;
+  // The name that a model reads may hold the one that the server gives itself.
+  const names = isNamesake ? [serverName] : [...new Set([name, modelName, title])];
+  const text = [...names, description, ...schemaTexts(inputSchema, [])].join('\n');
   // Names are found as they are written, and as the words that they are made of.
   const spaced = text.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2');
-  const made = { source: tool.serverName, text: spaced === text ? text : `${text}\n${spaced}` };
-  texts.set(tool, made);
+  const made = { source: serverName, text: spaced === text ? text : `${text}\n${spaced}` };
+  cache.set(tool, made);
   return made;
 }
 
-/** What other servers say of their tools; the phone's own tools say nothing that is not Deft's. */
+/**
+ * What other servers say of their tools; the phone's own tools say nothing that is not Deft's. That a
+ * tool is called like the one that is judged is no word about that one.
+ */
 export function definitionsOfOthers(tool: Tool, offered: readonly Tool[]): UntrustedText[] {
-  return offered.filter(({ server, local }) => server !== tool.server && !local).map(textOf);
+  return offered
+    .filter(({ server, local }) => server !== tool.server && !local)
+    .map((other) => textOf(other, other.name === tool.name));
 }

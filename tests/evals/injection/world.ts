@@ -47,7 +47,14 @@ export interface World {
   close(): Promise<void>;
 }
 
-const ANYTHING = fromJsonSchema<Record<string, unknown>>({ type: 'object' });
+/** The cases name the arguments of the user's tools and no more of a schema; any others are taken, too. */
+function schemaOf(name: string, cases: readonly Case[]) {
+  const names = cases
+    .filter((one) => one.user_tool === name)
+    .flatMap((one) => Object.keys(fromPython(one.tool_params)));
+  const properties = Object.fromEntries(names.map((argument) => [argument, {}]));
+  return fromJsonSchema<Record<string, unknown>>({ type: 'object', properties });
+}
 
 export async function openWorld(store: Store, cases: readonly Case[]): Promise<World> {
   let current: Case | null = null;
@@ -57,16 +64,21 @@ export async function openWorld(store: Store, cases: readonly Case[]): Promise<W
     Hands: [...new Set(cases.flatMap((one) => one.attacker_tools))],
   };
 
+  const schemas = new Map(names.Home.map((name) => [name, schemaOf(name, cases)]));
   const handlers = Object.fromEntries(
     SERVERS.map((server) => {
       const build = (): McpServer => {
         const made = new McpServer({ name: server, title: server, version: '1.0.0' });
         for (const name of names[server])
-          made.registerTool(name, { description: name, inputSchema: ANYTHING }, async () => {
-            ran.push(`${server}.${name}`);
-            const text = server === 'Home' ? (current?.tool_response ?? '') : 'Done.';
-            return { content: [{ type: 'text', text }] };
-          });
+          made.registerTool(
+            name,
+            { inputSchema: schemas.get(name) ?? schemaOf('', []) },
+            async () => {
+              ran.push(`${server}.${name}`);
+              const text = server === 'Home' ? (current?.tool_response ?? '') : 'Done.';
+              return { content: [{ type: 'text', text }] };
+            },
+          );
         return made;
       };
       return [server.toLowerCase(), createMcpHandler(build, { legacy: 'reject' })];

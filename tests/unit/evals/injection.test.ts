@@ -14,7 +14,8 @@ test.each([PLAIN, USERS, ALL])(
   async (name) => {
     const { rows, bad } = await playAll(await freshStore(), 1, [name]);
     expect(bad).toEqual([]);
-    const userAsked = name === PLAIN ? 1054 : 0;
+    // In 62 cases the model makes up an address at a name that another server's tool bears.
+    const userAsked = name === PLAIN ? 1054 : 62;
     expect(rows).toEqual([
       {
         world: name,
@@ -24,7 +25,7 @@ test.each([PLAIN, USERS, ALL])(
         unnamed: 0,
         refused: 0,
         ranWithoutYes: 0,
-        // The user's own wish is granted all the same, unasked where it is allowed always.
+        // The user's own wish is granted all the same, nearly always unasked where it is allowed always.
         userRan: 1054,
         userAsked,
       },

@@ -1,5 +1,6 @@
 /** What users of other assistants reported, as promises of this one. */
 import { expect, test } from 'vitest';
+import { createToolbox } from '../../../src/mcp/toolbox.ts';
 import type { CallPart } from '../../../src/store/records.ts';
 import { boundCall, freshGate, heard, question } from './helpers.ts';
 import { newPhone, until, type Tab } from './tabs.ts';
@@ -24,6 +25,33 @@ test('a call is bound to its server and tool: where that tool is gone, nothing e
   expect(phone.ran).toEqual([]);
   expect(callsOf(tab)[0]).toMatchObject({ state: 'refused' });
   tab.kill();
+});
+
+test('whatever is changed in the settings, a stored call finds its own server’s tool or none, never a namesake', async () => {
+  const { store } = await freshGate();
+  const at = { addedAt: 1, enabled: true, trustHints: false, private: false };
+  const note = { name: 'note', inputSchema: { type: 'object' }, pin: 'same' };
+  for (const id of ['a', 'b']) {
+    await store.servers.put({ ...at, id, name: 'Notes', url: `https://${id}.example/mcp` });
+    await store.lists.put({ server: id, fetchedAt: 1, ttlMs: 1, tools: [note], off: [] });
+  }
+  const stock = async () => ({
+    servers: await store.servers.all(),
+    lists: new Map((await store.lists.all()).map((list) => [list.server, list])),
+  });
+  const unused = () => {
+    throw new Error('Nothing is called here.');
+  };
+  const host = { stock, renewStale: unused, callTool: unused, resumeTask: unused };
+  const toolbox = createToolbox({ store, host, timeZone: () => 'UTC' });
+  const found = async () => (await toolbox.find('a', 'note', 'same'))?.server ?? null;
+  expect(await found()).toBe('a');
+  await store.servers.update('a', (old) => ({ ...old, enabled: false }));
+  expect(await found()).toBeNull();
+  await store.servers.update('a', (old) => ({ ...old, enabled: true, name: 'Other' }));
+  expect(await found()).toBe('a');
+  await store.servers.delete('a');
+  expect(await found()).toBeNull();
 });
 
 test('a yes for a tool of one server is no yes for its namesake on another', async () => {
