@@ -108,6 +108,24 @@ test('a server that takes only apps that it knows has a field for a client id', 
   await expect.poll(() => setClient.mock.calls[0]?.[1]).toEqual({ id: 'given-to-ada' });
 });
 
+test('a client secret without its id is kept, and what is missing is said', async () => {
+  const { setClient } = await open({ state: 'wanted', needsClient: true });
+  const secret = page.getByLabelText('Client secret, if there is one', { exact: true });
+  await secret.fill('s3cret');
+  await page.getByRole('button', { name: 'Keep it', exact: true }).click();
+  await expect
+    .element(page.getByText(/^Type the client id that this secret belongs to/))
+    .toBeVisible();
+  await expect.element(secret).toHaveValue('s3cret');
+  expect(setClient).not.toHaveBeenCalled();
+  await page.getByLabelText('Client id', { exact: true }).fill('given-to-ada');
+  await page.getByRole('button', { name: 'Keep it', exact: true }).click();
+  await expect
+    .poll(() => setClient.mock.calls[0]?.[1])
+    .toEqual({ id: 'given-to-ada', secret: 's3cret' });
+  await expect.element(secret).toHaveValue('');
+});
+
 test('a server that wants no sign-in shows nothing of it', async () => {
   const { root } = await open({ state: 'none' });
   await expect.poll(() => root.textContent?.trim()).toBe('');
