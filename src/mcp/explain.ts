@@ -32,6 +32,7 @@ import {
 } from './errors.ts';
 import type { Seen } from '../store/records.ts';
 import type { HostError } from './types.ts';
+import type { Era } from './connection-types.ts';
 import type { Exchange, Seeing } from './wire.ts';
 
 /** Marks the answer that stands in for one that never came. */
@@ -63,6 +64,8 @@ export interface Circumstances {
   /** How long was waited for, in seconds. */
   readonly seconds: number;
   readonly session?: boolean;
+  /** Of a connection that stands. */
+  readonly era?: Era;
   readonly onScopeWanted?: (scope: string) => Promise<void>;
 }
 
@@ -154,6 +157,9 @@ function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Expl
   const { status } = cause;
   const text = String(cause.data.text ?? '');
   const sessionText = /session|not initiali[sz]ed/i.test(text);
+  // A server of the older era misses the session, which the newer one does not have.
+  if (status === 400 && sessionText && about.era === 'modern')
+    return ofOtherEra(about, detail, 'maybe');
   if (status === 404 || (status === 400 && sessionText)) {
     // A 400 is also how a server refuses what it had begun; only 404 is told of sessions (2025-11-25).
     const ran = status === 404 ? 'no' : 'maybe';
@@ -167,8 +173,6 @@ function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Expl
   if (known) return { error: known, ran: status >= 500 ? 'maybe' : 'no' };
   if (/unsupported protocol version/i.test(text) || codeIn(text) === VERSION_REFUSED)
     return ofOtherEra(about, detail, 'no');
-  // A server of the older era misses the session, which the newer one does not have.
-  if (status === 400 && sessionText && !about.connecting) return ofOtherEra(about, detail, 'maybe');
   const html = exchange?.contentType.includes('html');
   return { error: html ? webPage(peer, detail) : protocol(peer, detail), ran: 'no' };
 }

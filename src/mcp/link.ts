@@ -63,6 +63,7 @@ export function link(standing: Standing): Connection {
       seconds: ms / 1000,
       connecting: false,
       session: hasSession(),
+      era,
     });
   const closed = (): Fault => ({
     ok: false,
