@@ -213,6 +213,19 @@ async function open(connection: Connection, changes: Changes, proof: Proof): Pro
   return { ok: true };
 }
 
+/** Deletes a database; rejects with a `StoreError` where another tab does not let go of it in time. */
+function erase(name: string, blockedMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const blocked = (): void => {
+      timer = setTimeout(() => reject(new StoreError('blocked')), blockedMs);
+    };
+    deleteDB(name, { blocked })
+      .finally(() => clearTimeout(timer))
+      .then(resolve, reject);
+  });
+}
+
 /**
  * Waits until the person has opened the lock of the database of that name. Rejects with a `StoreError`,
  * kind locked, where that does not come to pass.
@@ -220,7 +233,7 @@ async function open(connection: Connection, changes: Changes, proof: Proof): Pro
 export async function passLock(
   connection: Connection,
   changes: Changes,
-  name: string,
+  { name, blockedMs }: { readonly name: string; readonly blockedMs: number },
   unlock: ((locked: Locked) => Promise<void>) | undefined,
 ): Promise<void> {
   const { ways, wait } = createLock(connection, changes);
@@ -230,7 +243,7 @@ export async function passLock(
     open: (proof) => open(connection, changes, proof),
     async erase() {
       connection.close();
-      await deleteDB(name);
+      await erase(name, blockedMs);
     },
   });
   if (connection.stance.lock === null) throw new StoreError('locked');

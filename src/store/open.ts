@@ -55,7 +55,8 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
   });
   try {
     const lock = await connection.read(['lock'], (tx) => tx.objectStore('lock').get('lock'));
-    if (lock) await (await loadLock()).passLock(connection, changes, name, options.unlock);
+    if (lock)
+      await (await loadLock()).passLock(connection, changes, { name, blockedMs }, options.unlock);
   } catch (error) {
     connection.close();
     changes.close();

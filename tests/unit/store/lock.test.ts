@@ -392,6 +392,24 @@ test('who cannot open it can delete everything, and nothing else', async () => {
   expect(empty.lock.on()).toBe(false);
 });
 
+test('deleting everything names the other tab that does not let go of it', async () => {
+  const { store, name } = await fullStore();
+  await store.lock.turnOn(PASSKEY);
+  store.close();
+  const stubborn = await openDB(name);
+  const erased = openStore({
+    name,
+    channel: false,
+    blockedMs: 10,
+    unlock: (locked) => locked.erase(),
+  });
+  await expect(erased).rejects.toMatchObject({
+    kind: 'blocked',
+    advice: 'Close the other tabs of Deft, then reload this one.',
+  });
+  stubborn.close();
+});
+
 test('a database that version 4 locked is still opened', async () => {
   const raw = JSON.parse(
     await readFile(new URL('versions/4-locked.json', import.meta.url), 'utf8'),
@@ -400,10 +418,16 @@ test('a database that version 4 locked is still opened', async () => {
     const name = freshName();
     await restore(name, raw);
     const store = await reopen(name, proof);
-    expect(await store.conversations.list()).toEqual(content.conversations);
-    expect(Object.fromEntries(await store.messages.partsOf('c1'))).toEqual(content.parts);
-    expect(await store.grants.all()).toEqual(content.grants);
-    expect(await store.decisions.get('k6')).toEqual(content.decisions[0]);
-    expect(await store.reminders.all()).toEqual(content.reminders);
+    // In its own words: what content.ts holds today may be more than it did then.
+    expect(await store.conversations.list()).toMatchObject([
+      { id: 'c1', title: 'Mumbai', draft: 'half a sen', queue: ['And book it.'], private: true },
+    ]);
+    const parts = await store.messages.parts('m2');
+    expect(parts).toHaveLength(12);
+    expect(parts[2]).toMatchObject({ callId: 'k1', outcome: { structured: { high_c: 29 } } });
+    expect(parts[11]).toEqual({ kind: 'text', step: 1, text: 'Light rain, up to 29 °C.' });
+    expect(await store.grants.for('s1', 'book')).toMatchObject([{ id: 'g2', verdict: 'deny' }]);
+    expect(await store.decisions.get('k6')).toMatchObject({ allow: false, reason: 'No' });
+    expect(await store.reminders.all()).toMatchObject([{ text: 'Pack a raincoat' }]);
   }
 });
