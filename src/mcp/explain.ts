@@ -64,8 +64,8 @@ export interface Circumstances {
   /** How long was waited for, in seconds. */
   readonly seconds: number;
   readonly session?: boolean;
-  /** Of a connection that stands. */
-  readonly era?: Era;
+  /** The era of a connection that stands. */
+  readonly speaks?: Era;
   readonly onScopeWanted?: (scope: string) => Promise<void>;
 }
 
@@ -158,7 +158,7 @@ function ofHttp(cause: SdkHttpError, detail: string, about: Circumstances): Expl
   const text = String(cause.data.text ?? '');
   const sessionText = /session|not initiali[sz]ed/i.test(text);
   // A server of the older era misses the session, which the newer one does not have.
-  if (status === 400 && sessionText && about.era === 'modern')
+  if (status === 400 && sessionText && about.speaks === 'modern')
     return ofOtherEra(about, detail, 'maybe');
   if (status === 404 || (status === 400 && sessionText)) {
     // A 400 is also how a server refuses what it had begun; only 404 is told of sessions (2025-11-25).

@@ -63,7 +63,7 @@ export function link(standing: Standing): Connection {
       seconds: ms / 1000,
       connecting: false,
       session: hasSession(),
-      era,
+      speaks: era,
     });
   const closed = (): Fault => ({
     ok: false,
