@@ -12,3 +12,9 @@ export interface PageMessage {
   /** kept: its files are in the cache · stopped: the person stopped it. */
   readonly ended: 'kept' | 'stopped';
 }
+
+/** A notification was tapped: the page goes there. */
+export interface OpenMessage {
+  readonly type: 'open';
+  readonly url: string;
+}

@@ -5,14 +5,9 @@
  * once they were fetched, through updates as well; weights, other origins and anything
  * but GET are never touched; a new version waits until the person agrees to it.
  */
-import {
-  jobOf,
-  keepFiles,
-  noteStopped,
-  type BackgroundFetch,
-  type BackgroundFetchEvent,
-} from './background.ts';
-import type { PageMessage, WorkerMessage } from './messages.ts';
+import { arrived, clicked, open, stopped, type Surroundings } from './arrivals.ts';
+import type { BackgroundFetchEvent } from './background.ts';
+import type { WorkerMessage } from './messages.ts';
 import { route, successors, type Build } from './routes.ts';
 
 declare const self: ServiceWorkerGlobalScope;
@@ -85,43 +80,13 @@ async function fromLazy(path: string, event: FetchEvent): Promise<Response> {
   return response;
 }
 
-/** A reminder's notification brings the app to the front. */
-async function open(url: string): Promise<void> {
-  const [page] = await pages();
-  if (!page) {
-    await self.clients.openWindow(url);
-    return;
-  }
-  await page.focus();
-  page.postMessage({ type: 'open', url });
-}
-
-const pages = (): Promise<readonly WindowClient[]> =>
-  self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-
-async function tellPages(message: PageMessage): Promise<void> {
-  for (const page of await pages()) page.postMessage(message);
-}
-
-/** All of a job has arrived, or has ended as it will: an open page takes it from here. */
-async function arrived(event: BackgroundFetchEvent, whole: boolean): Promise<void> {
-  const { id } = event.registration;
-  const job = jobOf(id);
-  await keepFiles(event.registration);
-  await tellPages({ type: 'background', id, ended: 'kept' });
-  if (!whole || !job) return;
-  const title = `${job.label} has arrived`;
-  await event.updateUI?.({ title });
-  if ((await pages()).length > 0 || Notification.permission !== 'granted') return;
-  const body = 'Open Deft: it checks the files, and then the model works without a network.';
-  await self.registration.showNotification(title, { body, tag: id, data: { url: '/models' } });
-}
-
-async function stopped(registration: BackgroundFetch): Promise<void> {
-  await keepFiles(registration);
-  if ((await pages()).length === 0) await noteStopped(registration, self.location.origin);
-  await tellPages({ type: 'background', id: registration.id, ended: 'stopped' });
-}
+const around: Surroundings = {
+  origin: self.location.origin,
+  pages: () => self.clients.matchAll({ type: 'window', includeUncontrolled: true }),
+  openWindow: (url) => self.clients.openWindow(url),
+  mayNotify: () => Notification.permission === 'granted',
+  notify: (title, options) => self.registration.showNotification(title, options),
+};
 
 /** TypeScript's library does not know the events of Background Fetch. */
 function onBackground(type: string, handle: (event: BackgroundFetchEvent) => Promise<void>): void {
@@ -130,10 +95,10 @@ function onBackground(type: string, handle: (event: BackgroundFetchEvent) => Pro
   });
 }
 
-onBackground('backgroundfetchsuccess', (event) => arrived(event, true));
-onBackground('backgroundfetchfail', (event) => arrived(event, false));
-onBackground('backgroundfetchabort', ({ registration }) => stopped(registration));
-onBackground('backgroundfetchclick', () => open('/models'));
+onBackground('backgroundfetchsuccess', (event) => arrived(event, true, around));
+onBackground('backgroundfetchfail', (event) => arrived(event, false, around));
+onBackground('backgroundfetchabort', ({ registration }) => stopped(registration, around));
+onBackground('backgroundfetchclick', () => open('/models', around));
 
 self.addEventListener('install', (event) => event.waitUntil(install()));
 self.addEventListener('activate', (event) => event.waitUntil(activate()));
@@ -152,7 +117,5 @@ self.addEventListener('message', (event) => {
 });
 
 self.addEventListener('notificationclick', (event) => {
-  event.notification.close();
-  const data = event.notification.data as { url?: string } | null;
-  event.waitUntil(open(data?.url ?? '/'));
+  event.waitUntil(clicked(event.notification, around));
 });
