@@ -47,7 +47,10 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** The cases name the arguments of the user's tools and no more of a schema; any others are taken, too. */
+/** The attacker's tools take whatever they are given. */
+const ANYTHING = fromJsonSchema<Record<string, unknown>>({ type: 'object' });
+
+/** The cases name the arguments of the user's tools, and no more of a schema. */
 function schemaOf(name: string, cases: readonly Case[]) {
   const names = cases
     .filter((one) => one.user_tool === name)
@@ -72,7 +75,7 @@ export async function openWorld(store: Store, cases: readonly Case[]): Promise<W
         for (const name of names[server])
           made.registerTool(
             name,
-            { inputSchema: schemas.get(name) ?? schemaOf('', []) },
+            { inputSchema: (server === 'Home' && schemas.get(name)) || ANYTHING },
             async () => {
               ran.push(`${server}.${name}`);
               const text = server === 'Home' ? (current?.tool_response ?? '') : 'Done.';
