@@ -26,7 +26,6 @@ import { foreignPieces, textsOfPieces } from './foreign.ts';
 import { resultChars } from './context.ts';
 import { heardAround, heardIn, together } from './heard.ts';
 import { TakenOver } from './journal.ts';
-import { newCallId } from './ids.ts';
 import type { TurnEnd } from './loop.ts';
 import { attachedPictures } from './pictures.ts';
 import type { Ports, Standing } from './run.ts';
@@ -39,7 +38,7 @@ import {
   userMessage,
   type ResultText,
 } from './transcript.ts';
-import { hasNotRun, isSettled, isUndo, UNDO_WORDS, undoTurn } from './undo.ts';
+import { isUndo, UNDO_WORDS } from './undo.ts';
 
 export interface MessageView {
   readonly message: Message;
@@ -154,15 +153,6 @@ const TITLE_LENGTH = 60;
 const SHORT_REQUEST = 40;
 
 const IDLE: Activity = { kind: 'idle' };
-
-const BUSY: Trouble = {
-  message: 'The last turn of this conversation has not ended, so nothing was undone.',
-  advice: 'Let it end, or stop it, then tap Undo again.',
-};
-const NO_UNDO: Trouble = {
-  message: 'This cannot be undone from here any more, so nothing was done.',
-  advice: 'Look at the newest messages, or ask for it in your own words.',
-};
 
 /** What runs turns: fetched behind what is shown of a conversation. */
 const loop = () => import('./loop.ts');
@@ -468,32 +458,6 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     return null;
   };
 
-  /** Stores the turn that undoes a call, while no tab runs one; else says why there is none. */
-  const addUndo = async (callId: string): Promise<Message | Trouble> => {
-    // What is stored, not what is shown: another tab may have undone it meanwhile.
-    const [list, parts] = await Promise.all([store.messages.list(id), store.messages.partsOf(id)]);
-    const newest = list.at(-1);
-    if (newest?.role !== 'assistant' || newest.state === 'running') return BUSY;
-    const calls = list.flatMap((message) =>
-      (parts.get(message.id) ?? []).flatMap((part, index) =>
-        part.kind === 'call' ? [{ message, index, part }] : [],
-      ),
-    );
-    const wanted = calls.find(({ part }) => part.callId === callId);
-    const before = calls.filter(({ part }) => part.undoes === callId);
-    if (!wanted || !before.every(({ part }) => hasNotRun(part))) return NO_UNDO;
-    const offer = (await ports.undoOf?.(wanted.part)) ?? null;
-    if (!offer) return NO_UNDO;
-    for (const { message, index, part } of before.filter((it) => !isSettled(it.part))) {
-      const over = { ...part, state: 'refused', why: 'You asked for it once more.' } as const;
-      if (!(await store.messages.putPart(message, index, over))) return NO_UNDO;
-      setMessage(message, (parts.get(message.id) ?? []).with(index, over));
-      const context = { conversation: id, parts: [], answer: undefined, now: ports.clock() };
-      await store.actions.append(actionOf(over, context));
-    }
-    return addMessage('assistant', 'running', undoTurn(offer, callId, newCallId()));
-  };
-
   const last = (): MessageView | undefined => messages.at(-1);
 
   /** Words wait to be sent, and the turn before them has its answer. */
@@ -658,13 +622,14 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     setAttached: (attached) => patch({ attached: attached.length > 0 ? attached : undefined }),
     rename: (title) => patch({ title: title.trim().slice(0, TITLE_LENGTH) }),
     async undo(callId) {
-      let made: Message | Trouble = BUSY;
       if (activity.kind === 'idle') setActivity({ kind: 'routing' });
+      const { addUndo, BUSY } = await import('./undo-turn.ts');
+      let made: Message | Trouble = BUSY;
       await inOrder(async () => {
         try {
           if (running) return;
           await ports.locks.tryRun(lock, async () => {
-            made = await addUndo(callId);
+            made = await addUndo({ id, ...ports, setMessage, addMessage }, callId);
           });
         } finally {
           if (!('id' in made) && !running) await reload();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CallPart, Outcome } from '../../../../src/store/records.ts';
-import { undoFor, undoStatus } from '../../../../src/ui/conversation/undo.ts';
+import { undoStatus } from '../../../../src/ui/conversation/undo-status.ts';
+import { undoFor } from '../../../../src/ui/conversation/undo.ts';
 import { call, message, said } from '../../../browser/ui/fake-app.ts';
 
 const undo = (change: Partial<CallPart>): CallPart => call({ undoes: 'made', ...change });
