@@ -1,14 +1,14 @@
 /**
  * The Vite plugin that makes the build installable: it compiles the service worker with the list of
- * the build's own files in it, writes the policy into the page, `_headers` for static hosts, and the
- * licences of what the build holds.
+ * the build's own files in it, writes the policy into the page, and the licences of what the build
+ * holds.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Plugin, type ResolvedConfig, type Rolldown } from 'vite';
 import { clientMetadataFile } from './client-metadata.ts';
-import { headersFile, META_POLICY } from './headers.ts';
+import { META_POLICY } from './headers.ts';
 import { licences } from './licences.ts';
 
 /** Files above this are fetched when they are first used: engines, not screens. */
@@ -105,7 +105,6 @@ export function shell(): Plugin {
           lazy: files.filter((file) => !small.includes(file)).map((file) => file.path),
         });
         this.emitFile({ type: 'asset', fileName: 'sw.js', source });
-        this.emitFile({ type: 'asset', fileName: '_headers', source: headersFile() });
         // Not kept for offline: authorization servers read it, and the app only while it signs in.
         const document = clientMetadataFile(process.env.DEFT_ORIGIN);
         if (document) this.emitFile({ type: 'asset', ...document });

@@ -67,12 +67,36 @@ test('every answer carries the strict policy, and the page repeats it for other 
       "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
       "require-trusted-types-for 'script'; trusted-types svelte-trusted-html sw-url worker-url",
   );
+  // What is used is the app's own; the rest of what a browser controls is nobody's.
+  expect(HEADERS['Permissions-Policy']).toBe(
+    'microphone=(self), on-device-speech-recognition=(self), camera=(self), autoplay=(self), ' +
+      'media-playback-while-not-visible=(self), publickey-credentials-get=(self), ' +
+      'publickey-credentials-create=(self), clipboard-write=(self), screen-wake-lock=(self), ' +
+      'local-network=(self), local-network-access=(self), loopback-network=(self), accelerometer=(), ' +
+      'aria-notify=(), browsing-topics=(), captured-surface-control=(), clipboard-read=(), ' +
+      'compute-pressure=(), cross-origin-isolated=(), deferred-fetch=(), deferred-fetch-minimal=(), ' +
+      'digital-credentials-create=(), digital-credentials-get=(), display-capture=(), ' +
+      'encrypted-media=(), fullscreen=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), ' +
+      'identity-credentials-get=(), idle-detection=(), interest-cohort=(), keyboard-map=(), ' +
+      'language-detector=(), language-model=(), local-fonts=(), magnetometer=(), midi=(), ' +
+      'otp-credentials=(), payment=(), picture-in-picture=(), private-state-token-issuance=(), ' +
+      'private-state-token-redemption=(), serial=(), speaker-selection=(), storage-access=(), ' +
+      'summarizer=(), sync-xhr=(), translator=(), unload=(), usb=(), window-management=(), ' +
+      'xr-spatial-tracking=()',
+  );
   for (const route of ['/', '/servers/x', '/sw.js', '/manifest.webmanifest', '/assets/none.js']) {
     const headers = (await page.request.get(route)).headers();
     for (const [name, value] of Object.entries(HEADERS))
       expect(headers[name.toLowerCase()], `${name} of ${route}`).toBe(value);
   }
+  const warnings: string[] = [];
+  page.on('console', (message) => {
+    if (/Permissions-Policy|permissions policy/i.test(message.text()))
+      warnings.push(message.text());
+  });
   await page.goto('/');
+  // Every name of it is known here, and nothing is used that it keeps back.
+  expect(warnings).toEqual([]);
   const meta = page.locator('meta[http-equiv="Content-Security-Policy"]');
   await expect(meta).toHaveAttribute('content', policy.replace(" frame-ancestors 'none';", ''));
 

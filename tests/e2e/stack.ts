@@ -227,6 +227,23 @@ export async function allow(page: Page, timeout = 15_000): Promise<void> {
   }).toPass({ timeout: 15_000 });
 }
 
+/** What is on the clipboard, as a person gets it: the page itself may not read it. */
+export async function pasted(page: Page): Promise<string> {
+  await page.evaluate(() => {
+    const area = document.createElement('textarea');
+    area.id = 'pasted';
+    // Behind a dialog nothing takes focus.
+    (document.querySelector('dialog[open]') ?? document.body).append(area);
+    area.focus();
+  });
+  const area = page.locator('#pasted');
+  await page.keyboard.press('Control+V');
+  await expect(area).not.toHaveValue('');
+  const text = await area.inputValue();
+  await area.evaluate((element) => element.remove());
+  return text;
+}
+
 /** Resolves when no turn runs. */
 export async function turnEnded(page: Page, timeout = 30_000): Promise<void> {
   await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden({ timeout });
