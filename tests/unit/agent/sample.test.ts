@@ -92,7 +92,8 @@ test('a private result that comes in while the person looks at the question, or 
         return cloud;
       },
     });
-    const thinking = { router, isPrivate: async () => isPrivate, now: () => 'Now' };
+    const reached = async () => null;
+    const thinking = { router, isPrivate: async () => isPrivate, reached, now: () => 'Now' };
     const made = await think(thinking, request, 'cloud', never());
     expect(cloud.requests).toHaveLength(comesIn === 'never' ? 1 : 0);
     expect(made).toMatchObject(
