@@ -438,9 +438,13 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   const writeSummary = async (turns: number, signal: AbortSignal): Promise<Trouble | null> => {
     const { summarise } = await import('./summary.ts');
     const { summary } = conversation;
-    const route = await ports.router.choose({ ...(await standing()), promptTokens: 0 });
+    const held = await standing();
+    const route = await ports.router.choose({ ...held, promptTokens: 0 });
     if (!route.ok) return { message: route.message, advice: route.advice };
     const { brain } = route;
+    // The last look: nothing is waited for between it and the request.
+    const now = await standing();
+    if (now.mode !== held.mode || now.private !== held.private) return writeSummary(turns, signal);
     const said = turnsOf(messages, resultChars(brain.describe().contextTokens));
     const before = summary ? summaryMessages(summary.text) : [];
     const zone = ports.timeZone();

@@ -137,7 +137,10 @@ test('a summary is written where the conversation may be read by now', async () 
     router: createRouter({
       online: () => true,
       phone: async () => phone,
-      cloud: async () => cloud,
+      cloud: async () => {
+        await behind(store, { private: true });
+        return cloud;
+      },
     }),
     gate: createGate({ store }),
     resultText: () => '',
@@ -146,7 +149,6 @@ test('a summary is written where the conversation may be read by now', async () 
     breathe: async () => undefined,
     timeZone: () => 'UTC',
   });
-  await behind(store, { private: true });
   const trouble = await again?.summarise();
   expect(trouble?.message).toContain('stays on this phone');
   expect(cloud.requests).toEqual([]);
