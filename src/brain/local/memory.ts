@@ -4,6 +4,11 @@
  * Promises: one model at a time, in this tab and over all tabs; loads and generations run one after
  * the other, in the order asked for; an engine that died is loaded anew at its next use; a model that
  * nobody uses is let go, and comes back at its next use; what a model did to this phone is noted.
+ *
+ * Of the phone's memory a page is told nothing: there is no event of pressure, and no figure of what is
+ * free. So what it can know is all that is acted on: before a load, whatever was in memory is let go, of
+ * whichever engine; a page that is hidden or frozen is about to be asked for its memory; and an allocation
+ * that fails ends the engine, is noted, and leads to the next safer choice.
  */
 import type { CrashFlag } from './crash-flag.ts';
 import type { HostedEngine } from './engines/client.ts';

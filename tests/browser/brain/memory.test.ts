@@ -5,6 +5,7 @@ import { spawnWorker } from '../../../src/brain/local/engines/spawn.ts';
 import { createMemory, type InMemory, type Memory } from '../../../src/brain/local/memory.ts';
 import { MODEL_LOCK } from '../../../src/brain/local/tab-lock.ts';
 import { createTrials } from '../../../src/brain/local/trials.ts';
+import type { CatalogueRow } from '../../../src/brain/local/types.ts';
 import type { ModelAttempt, ModelTrial } from '../../../src/store/records.ts';
 import { ask, chat, never, puppetRow, read } from './rows.ts';
 import puppetUrl from './workers/puppet.worker.ts?worker&url';
@@ -18,6 +19,8 @@ interface Tab {
   readonly spawned: () => number;
   /** What was noted of models on this phone. */
   readonly trials: () => readonly ModelTrial[];
+  /** Which workers began and ended, in order. */
+  readonly workers: readonly string[];
   /** What the database says of a load or a first answer under way. */
   readonly underWay: () => ModelAttempt | null;
   readonly flag: CrashFlag;
@@ -29,9 +32,17 @@ let tabs: Tab[] = [];
 function tab(patience = {}, idleMs = 300_000): Tab {
   const states: InMemory[] = [];
   let spawned = 0;
+  const workers: string[] = [];
   const spawn = (): Worker => {
-    spawned += 1;
-    return spawnWorker(puppetUrl, 'puppet');
+    const name = String((spawned += 1));
+    const worker = spawnWorker(puppetUrl, 'puppet');
+    workers.push(`${name} begins`);
+    const terminate = worker.terminate.bind(worker);
+    worker.terminate = () => {
+      workers.push(`${name} ends`);
+      terminate();
+    };
+    return worker;
   };
   let kept: readonly ModelTrial[] = [];
   let underWay: ModelAttempt | null = null;
@@ -57,6 +68,7 @@ function tab(patience = {}, idleMs = 300_000): Tab {
     memory,
     states,
     spawned: () => spawned,
+    workers,
     trials: () => kept,
     underWay: () => underWay,
     flag,
@@ -99,6 +111,14 @@ describe('the one model in memory', () => {
     expect(here.states.at(-1)).toEqual({ id: 'refuses', state: 'warm' });
     expect(await say(here, 'works')).toBe('yes');
     expect(here.states.at(-1)).toEqual({ id: 'works', state: 'warm' });
+  });
+
+  test('is let go before one of the other engine is loaded: the phone never holds two', async () => {
+    const here = tab();
+    await load(here, 'works');
+    const other: CatalogueRow = { ...puppetRow('refuses'), engine: 'webllm' };
+    await here.memory.engine(other).load(other, () => undefined, never());
+    expect(here.workers).toEqual(['1 begins', '1 ends', '2 begins']);
   });
 
   test('that died between two turns is not shown, and is loaded anew', async () => {
@@ -281,6 +301,9 @@ describe('what a model did to this phone is noted', () => {
     const here = tab(id === 'hangs-in-load' ? { load: 100 } : {});
     await expect(say(here, id)).rejects.toMatchObject({ kind: failed });
     expect(here.trials()).toMatchObject([{ model: id, device: 'cpu', failed, open: true }]);
+    // And nothing of it stays in memory.
+    expect(here.workers).toEqual(['1 begins', '1 ends']);
+    expect(here.states.at(-1)).toBeNull();
   });
 
   test('a device lost in an answer is bad luck, the second one is a failure', async () => {

@@ -631,6 +631,14 @@ describe('the brain of a stored model', () => {
       kind: 'context',
       contextTokens: 512,
     });
+    // The same where not the page died, but the engine was refused memory.
+    const { trials = [] } = await store.settings.get();
+    await store.settings.set({ trials: trials.map((one) => ({ ...one, failed: 'memory' })) });
+    next = open();
+    expect((await view(next, RANDOM)).setback).toMatchObject({
+      message: 'There was not enough memory for random.wllama.',
+      next: { kind: 'context', contextTokens: 512 },
+    });
     await next.stepDown(RANDOM);
     expect(await view(next, RANDOM)).toMatchObject({ status: { kind: 'ready' } });
     expect((await next.brain(RANDOM))?.describe().contextTokens).toBe(512);

@@ -41,8 +41,13 @@ const WEATHER: BrainRequest = {
 
 const server = await commands.startFileServer();
 const index = `${server}models/index.json`;
-/** Empty where `npm run weights` was not run: then there is nothing to test. */
+/** Empty where `npm run weights` was not run: then there is nothing to test, and each test says so. */
 const listed = (await fetchRows(index)) ?? [];
+
+function needs(id: string, skip: (condition: boolean, reason: string) => void): void {
+  const here = listed.some((row) => row.id === id);
+  skip(!here, `${id} is not in models/index.json: npm run weights fetches its weights`);
+}
 
 let store: Store;
 let models: Models;
@@ -84,55 +89,51 @@ const usageOf = (events: readonly BrainEvent[]) =>
 
 describe.each(['wllama', 'webllm'])('Gemma 3 270M with our adapter on %s', (engine) => {
   const id = `gemma3-270m-tools.${engine}`;
-  const here = listed.some((row) => row.id === id);
 
-  test.skipIf(!here)(
-    'calls the tool, reads its result out of the cache, and answers',
-    async () => {
-      const began = performance.now();
-      await models.download(id);
-      const stored = performance.now();
-      const view = (await models.list()).find((one) => one.row.id === id);
-      expect(view?.status).toEqual({ kind: 'ready' });
+  test('calls the tool, reads its result out of the cache, and answers', async ({ skip }) => {
+    needs(id, skip);
+    const began = performance.now();
+    await models.download(id);
+    const stored = performance.now();
+    const view = (await models.list()).find((one) => one.row.id === id);
+    expect(view?.status).toEqual({ kind: 'ready' });
 
-      const first = await step(id, WEATHER.messages);
-      const calls = callsOf(first);
-      expect(decisionOf(first)).toMatch(/^Sure enough/);
-      expect(calls.map((call) => call.name)).toEqual(['get_weather']);
-      expect(calls[0]?.args).toMatchObject({ city: 'Mumbai' });
-      expect(calls[0]?.args?.date).toMatch(/^(tomorrow|2026-11-30)$/);
-      expect(first.at(-1)).toEqual({ type: 'end', reason: 'calls' });
+    const first = await step(id, WEATHER.messages);
+    const calls = callsOf(first);
+    expect(decisionOf(first)).toMatch(/^Sure enough/);
+    expect(calls.map((call) => call.name)).toEqual(['get_weather']);
+    expect(calls[0]?.args).toMatchObject({ city: 'Mumbai' });
+    expect(calls[0]?.args?.date).toMatch(/^(tomorrow|2026-11-30)$/);
+    expect(first.at(-1)).toEqual({ type: 'end', reason: 'calls' });
 
-      const second = await step(id, [
-        ...WEATHER.messages,
-        { role: 'assistant', text: '', calls },
-        {
-          role: 'tool',
-          callId: calls[0]!.id,
-          name: 'get_weather',
-          text: '{"city":"Mumbai","sky":"light rain","high_c":29}',
-          isError: false,
-        },
-      ]);
-      const answer = second.map((event) => (event.type === 'text' ? event.text : '')).join('');
-      expect(answer).toMatch(/rain/i);
-      expect(second.at(-1)).toEqual({ type: 'end', reason: 'stop' });
+    const second = await step(id, [
+      ...WEATHER.messages,
+      { role: 'assistant', text: '', calls },
+      {
+        role: 'tool',
+        callId: calls[0]!.id,
+        name: 'get_weather',
+        text: '{"city":"Mumbai","sky":"light rain","high_c":29}',
+        isError: false,
+      },
+    ]);
+    const answer = second.map((event) => (event.type === 'text' ? event.text : '')).join('');
+    expect(answer).toMatch(/rain/i);
+    expect(second.at(-1)).toEqual({ type: 'end', reason: 'stop' });
 
-      const other = await step(id, [{ role: 'user', text: 'Who painted the Mona Lisa?' }]);
-      expect(decisionOf(other)).toMatch(/^Not sure enough/);
-      expect(callsOf(other)).toEqual([]);
-      expect(other.some((event) => event.type === 'text')).toBe(true);
+    const other = await step(id, [{ role: 'user', text: 'Who painted the Mona Lisa?' }]);
+    expect(decisionOf(other)).toMatch(/^Not sure enough/);
+    expect(callsOf(other)).toEqual([]);
+    expect(other.some((event) => event.type === 'text')).toBe(true);
 
-      const before = usageOf(first)!;
-      const after = usageOf(second)!;
-      expect(after.cachedTokens).toBeGreaterThan(before.promptTokens!);
-      console.log(
-        `${engine}: download ${Math.round(stored - began)} ms; ${JSON.stringify(before)}; ` +
-          `${JSON.stringify(after)}; "${answer}"`,
-      );
-    },
-    1_200_000,
-  );
+    const before = usageOf(first)!;
+    const after = usageOf(second)!;
+    expect(after.cachedTokens).toBeGreaterThan(before.promptTokens!);
+    console.log(
+      `${engine}: download ${Math.round(stored - began)} ms; ${JSON.stringify(before)}; ` +
+        `${JSON.stringify(after)}; "${answer}"`,
+    );
+  }, 1_200_000);
 });
 
 const text = (description: string) => ({ type: 'string', description });
@@ -171,33 +172,32 @@ const isCopied = (value: unknown, words: string): boolean =>
 
 const starter = 'gemma3-270m-tools.wllama';
 
-test.skipIf(!listed.some(({ id }) => id === starter))(
-  'what the starter calls is whole, of the offered tools, and copied from the request',
-  async () => {
-    await models.download(starter);
-    for (const [words, name] of [
-      ['Find vegan lasagne recipes for 6 people', 'find_recipes'],
-      ['Remind me to call the bank tomorrow at 09:00.', 'set_reminder'],
-      ['What do the stocks of Zyntho and Quarbel cost?', 'get_stock_price'],
-    ] as const) {
-      // As the toolbox offers a small model what shares a word with the request.
-      const tools = TOOLS.filter((one) => matched(words, [one]) > 0);
-      const request = {
-        ...WEATHER,
-        messages: [{ role: 'user', text: words }],
-        tools,
-        match: matched(words, tools),
-      } as const;
-      const events = await ask(starter, request);
-      const made = callsOf(events);
-      expect(decisionOf(events)).toMatch(/^Sure enough/);
-      expect(made[0]?.name).toBe(name);
-      for (const { args, raw } of made) {
-        expect(args, raw).not.toBeNull();
-        for (const value of Object.values(args!).flat())
-          expect(isCopied(value, words), raw).toBe(true);
-      }
+test('what the starter calls is whole, of the offered tools, and copied from the request', async ({
+  skip,
+}) => {
+  needs(starter, skip);
+  await models.download(starter);
+  for (const [words, name] of [
+    ['Find vegan lasagne recipes for 6 people', 'find_recipes'],
+    ['Remind me to call the bank tomorrow at 09:00.', 'set_reminder'],
+    ['What do the stocks of Zyntho and Quarbel cost?', 'get_stock_price'],
+  ] as const) {
+    // As the toolbox offers a small model what shares a word with the request.
+    const tools = TOOLS.filter((one) => matched(words, [one]) > 0);
+    const request = {
+      ...WEATHER,
+      messages: [{ role: 'user', text: words }],
+      tools,
+      match: matched(words, tools),
+    } as const;
+    const events = await ask(starter, request);
+    const made = callsOf(events);
+    expect(decisionOf(events)).toMatch(/^Sure enough/);
+    expect(made[0]?.name).toBe(name);
+    for (const { args, raw } of made) {
+      expect(args, raw).not.toBeNull();
+      for (const value of Object.values(args!).flat())
+        expect(isCopied(value, words), raw).toBe(true);
     }
-  },
-  600_000,
-);
+  }
+}, 600_000);

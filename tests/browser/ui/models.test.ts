@@ -4,6 +4,7 @@ import { page } from 'vitest/browser';
 import type { App } from '../../../src/app.ts';
 import type { ModelStatus, ModelView } from '../../../src/brain/local/types.ts';
 import Models from '../../../src/ui/screens/Models.svelte';
+import StorageBar from '../../../src/ui/screens/StorageBar.svelte';
 import { fakeSession } from './fake-app.ts';
 import { show } from './render.ts';
 
@@ -142,4 +143,39 @@ test('a model that can think is kept from it by a switch', async () => {
   expect(thinks.elements()).toHaveLength(1);
   await thinks.click();
   expect(setThinking).toHaveBeenCalledWith('a', false);
+});
+
+test('figures that could not be read say so, and are read again at a tap', async () => {
+  const figures = vi
+    .fn<App['models']['figures']>()
+    .mockRejectedValueOnce(new Error('gone'))
+    .mockResolvedValue(null);
+  await open([model('a', { kind: 'ready' }, { stored: 100e6 })], { figures });
+  await page.getByText('Figures', { exact: true }).click();
+  await expect.element(page.getByText('The figures of Model a could not be read.')).toBeVisible();
+  expect(page.getByText('not measured yet').elements()).toEqual([]);
+  await button('Try again').click();
+  await expect.element(page.getByText('not measured yet').first()).toBeVisible();
+  expect(figures).toHaveBeenCalledTimes(2);
+});
+
+test('room that could not be counted, and a browser that fails to keep the data, are said', async () => {
+  const estimate = vi
+    .fn<App['storage']['estimate']>()
+    .mockRejectedValueOnce(new Error('gone'))
+    .mockResolvedValue({ used: 1e6, quota: 1e9 });
+  const persist = vi
+    .fn<App['storage']['persist']>()
+    .mockRejectedValueOnce(new Error('not now'))
+    .mockResolvedValue(false);
+  const storage = { estimate, persist };
+  await show(StorageBar, {}, fakeSession(), { over: { storage } });
+  await expect.element(page.getByText('The room that Deft has could not be read.')).toBeVisible();
+  await button('Try again').click();
+  await expect.element(page.getByText(/1\u00a0MB used/)).toBeVisible();
+  await button('Ask the browser to keep it').click();
+  await expect.element(page.getByText('Something in Deft failed.')).toBeVisible();
+  await button('Ask the browser to keep it').click();
+  await expect.element(page.getByText('Something in Deft failed.')).not.toBeInTheDocument();
+  expect(persist).toHaveBeenCalledTimes(2);
 });

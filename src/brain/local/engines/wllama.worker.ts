@@ -3,6 +3,10 @@
  *
  * Promises: nothing comes from a CDN or a blob: address; a file that is no model fails to load, with
  * a typed error; the prompt's part that the engine has computed before is not computed again.
+ *
+ * What was computed is lost with the worker: 3.13.0 has no call to save or restore a session. Its messages
+ * (`src/glue/messages.ts`) are load, completion, result, cancel, embedding, rerank, realtime, speech and a
+ * test of the backend; none reaches llama.cpp's `llama_state_*`, and no action takes one by name.
  */
 import { type RawCompletionChunk, type RawCompletionParams, Wllama } from '@wllama/wllama';
 import { EngineError } from '../errors.ts';
