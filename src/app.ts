@@ -1,6 +1,7 @@
 /** The one place where the rooms are joined. The screens know this surface and nothing beneath it. */
 import type { Activity } from './agent/activity.ts';
 import { openSession, type Session, type SessionPorts } from './agent/session.ts';
+import { dayOf, reachedOn } from './agent/day-cost.ts';
 import { clockLine } from './agent/prompt.ts';
 import type { Attached } from './brain/attach.ts';
 import { createCloud } from './brain/cloud/accounts.ts';
@@ -201,7 +202,9 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
         return record?.private === true || all.some((it) => it?.private === true);
       };
       const now = (): string => clockLine(Date.now(), timeZone());
-      return think({ router, isPrivate, now }, request, mode, signal);
+      const reached = async () =>
+        reachedOn(await store.settings.get(), dayOf(Date.now(), timeZone()));
+      return think({ router, isPrivate, reached, now }, request, mode, signal);
     },
     clock: () => Date.now(),
   });

@@ -6,13 +6,7 @@ import type { CallPart, Part, TurnLimits } from '../store/records.ts';
 
 export interface Reached {
   readonly code:
-    | 'limit-steps'
-    | 'limit-calls'
-    | 'limit-tool'
-    | 'limit-equal'
-    | 'limit-time'
-    | 'limit-tokens'
-    | 'limit-cost';
+    'limit-steps' | 'limit-calls' | 'limit-tool' | 'limit-equal' | 'limit-time' | 'limit-tokens';
   readonly text: string;
 }
 
@@ -64,17 +58,6 @@ function sorted(value: unknown): unknown {
 /** Calls that the model asked for, those that could not be bound included. */
 export function countCalls(parts: readonly Part[]): number {
   return parts.filter((part) => part.kind === 'call' || part.kind === 'badcall').length;
-}
-
-/**
- * The day's limit on what cloud models cost, where it is reached. `spent` is today's, in US dollars;
- * `granted` what it was when the person last said Continue.
- */
-export function reachedCost(limits: TurnLimits, spent: number, granted: number): Reached | null {
-  const { dayCost = Infinity } = limits;
-  if (spent - granted < dayCost) return null;
-  const shown = spent.toFixed(2);
-  return { code: 'limit-cost', text: `Cloud models have cost $${shown} today, so I stopped.` };
 }
 
 /** E.g. `1 step`, `2,000 tokens`. */

@@ -10,7 +10,8 @@ import type { Route, RouteContext } from '../router/types.ts';
 import type { NoticePart, Part } from '../store/records.ts';
 import { dropCut, openCalls, refuseOpen, settle } from './calls.ts';
 import { answerTokens, fit } from './context.ts';
-import { countCalls, createStopwatch, reachedCost, reachedLimit, type Reached } from './limits.ts';
+import { reachedCost } from './day-cost.ts';
+import { countCalls, createStopwatch, reachedLimit } from './limits.ts';
 import { brainNotice, routeNotice } from './notices.ts';
 import { newestPictures, picturesFrom } from './shown.ts';
 import { SYSTEM } from './prompt.ts';
@@ -75,32 +76,25 @@ export async function runTurn(
     const cost = await costLimit(run, route.brain);
     if (cost)
       return pause(run, {
-        code: cost.code,
-        text: cost.text,
+        code: 'limit-cost',
+        text: cost,
         advice: 'Continue if it may cost as much again, or use the model on this phone.',
         action: 'continue',
       });
     const end = await ask(run, route);
-    await noteCost(run, route.brain);
     const verdict = await judgeEnd(run, route.brain, end);
     if (verdict) return verdict;
   }
 }
 
 /** The day's limit on what cloud models cost, where this brain would go beyond it. */
-async function costLimit(run: Run, brain: Brain): Promise<Reached | null> {
-  const { spending, journal } = run.ports;
-  if (!spending || brain.describe().place !== 'cloud') return null;
-  const spent = await spending.today();
+async function costLimit(run: Run, brain: Brain): Promise<string | null> {
+  const { journal } = run.ports;
+  if (!run.ports.spent || brain.describe().place !== 'cloud') return null;
+  const spent = await run.ports.spent();
   const last = journal.parts()[run.begin - 1];
   run.granted ??= last?.kind === 'notice' && last.code === 'limit-cost' ? spent : 0;
   return reachedCost(run.input.limits, spent, run.granted);
-}
-
-async function noteCost(run: Run, brain: Brain): Promise<void> {
-  if (brain.describe().place !== 'cloud') return;
-  const step = run.ports.journal.parts().findLast((part) => part.kind === 'step');
-  if (step?.usage.cost) await run.ports.spending?.add(step.usage.cost);
 }
 
 const elapsed = (run: Run): number => run.stopwatch.elapsed();

@@ -49,11 +49,8 @@ export interface Ports {
   /** Lets whoever else needs this thread have it, e.g. a screen that draws and hears taps. */
   readonly breathe: () => Promise<void>;
   readonly onActivity: (activity: Activity) => void;
-  /** What cloud models have cost today, in US dollars; without it nothing is counted. */
-  readonly spending?: {
-    today(): Promise<number>;
-    add(cost: number): Promise<void>;
-  };
+  /** What cloud models have cost today, in US dollars; without it there is no limit. */
+  readonly spent?: () => Promise<number>;
   /** The mode of the conversation, and whether it is private, as they are stored now: another tab may have changed them. */
   readonly standing?: () => Promise<Standing>;
   /** A private server's result has come in: keep the conversation on the phone from here on. */

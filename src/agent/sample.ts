@@ -64,6 +64,8 @@ export interface Thinking {
    * conversation that it is at work for.
    */
   readonly isPrivate: () => Promise<boolean>;
+  /** Said where cloud models have cost as much today as they may; null where not. */
+  readonly reached: () => Promise<{ message: string; advice: string } | null>;
   /** The phone's clock in words. */
   readonly now: () => string;
 }
@@ -73,7 +75,7 @@ export interface Thinking {
  * it was asked, so the rule is the one of the moment at which the request would leave.
  */
 export async function think(
-  { router, isPrivate, now }: Thinking,
+  { router, isPrivate, reached, now }: Thinking,
   request: SampleRequest,
   mode: Mode,
   signal: AbortSignal,
@@ -83,6 +85,9 @@ export async function think(
     const route = await router.choose({ mode, private: kept, promptTokens: 0 });
     if (!route.ok) return { ok: false, message: route.message, advice: route.advice };
     const { model, label, place } = route.brain.describe();
+    const limit = place === 'cloud' ? await reached() : null;
+    if (limit) return { ok: false, ...limit };
+    // The last look: nothing is waited for between it and the request.
     if (place === 'cloud' && !kept && (await isPrivate())) continue;
     const made = await sample(request, route.brain, now(), signal);
     return made.ok ? { ...made, ...made.usage, model, label, place } : made;

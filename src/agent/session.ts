@@ -22,6 +22,7 @@ import type {
 import type { Store } from '../store/store.ts';
 import { actionOf } from './action-notes.ts';
 import type { Activity } from './activity.ts';
+import { dayOf, reachedOn, spentOn } from './day-cost.ts';
 import { foreignPieces, textsOfPieces } from './foreign.ts';
 import { resultChars } from './context.ts';
 import { heardAround, heardIn, together } from './heard.ts';
@@ -249,6 +250,11 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   const userText = (view: MessageView): string =>
     view.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 
+  /** What cloud models have cost today, in US dollars. */
+  const spent = async (): Promise<number> => {
+    return spentOn(await store.settings.get(), dayOf(ports.clock(), ports.timeZone()));
+  };
+
   /** The words that an assistant message answers, and everything before them. */
   const before = (message: Message): { request: MessageView | undefined; past: MessageView[] } => {
     const at = messages.findIndex((view) => view.message.id === message.id);
@@ -302,7 +308,6 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const settings = await store.settings.get();
     const { mode, private: kept } = await standing();
     const words = request ? userText(request) : '';
-    const today = (): string => clockLine(ports.clock(), zone).split(' ')[1] ?? '';
     let end: TurnEnd;
     try {
       const { runTurn } = await loop();
@@ -346,13 +351,7 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
             activity = next;
             changed();
           },
-          spending: {
-            today: async () => {
-              const { spent } = await store.settings.get();
-              return spent?.day === today() ? spent.cost : 0;
-            },
-            add: (cost) => store.settings.spend(today(), cost),
-          },
+          spent,
           standing,
           keepPrivate: () => patch({ private: true }),
           ...(ports.asked ? { asked: ports.asked } : {}),
@@ -442,6 +441,10 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     const route = await ports.router.choose({ ...held, promptTokens: 0 });
     if (!route.ok) return { message: route.message, advice: route.advice };
     const { brain } = route;
+    const settings = await store.settings.get();
+    const day = dayOf(ports.clock(), ports.timeZone());
+    const cost = brain.describe().place === 'cloud' ? reachedOn(settings, day) : null;
+    if (cost) return cost;
     // The last look: nothing is waited for between it and the request.
     const now = await standing();
     if (now.mode !== held.mode || now.private !== held.private) return writeSummary(turns, signal);

@@ -608,6 +608,14 @@ export interface CloudAccount {
   readonly contextTokens: number;
   /** Whether its model can see pictures, where the person said so. */
   readonly images?: boolean;
+  /** What its model costs, where the person said so; providers that tell it themselves are believed. */
+  readonly price?: TokenPrice;
+}
+
+/** US dollars for a million tokens. */
+export interface TokenPrice {
+  readonly input: number;
+  readonly output: number;
 }
 
 /** A model on this phone: what is known of it beyond the catalogue. */

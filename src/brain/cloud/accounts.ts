@@ -48,8 +48,12 @@ export function createCloud(options: CloudOptions): Cloud {
 
   /** The wires come with the first brain: no screen needs them. */
   async function make(account: CloudAccount, key: string): Promise<Brain> {
-    const { makeBrain } = await import('./make.ts');
-    return makeBrain(account, key, presetOf(account.preset), net);
+    const [{ makeBrain }, { counted }] = await Promise.all([
+      import('./make.ts'),
+      import('./cost.ts'),
+    ]);
+    const brain = makeBrain(account, key, presetOf(account.preset), net);
+    return counted(brain, account.price, (cost) => store.settings.spend(dayOf(net.now()), cost));
   }
 
   /** Stores an account with its key; the first one becomes the one that Cloud uses. */
@@ -109,6 +113,13 @@ export function createCloud(options: CloudOptions): Cloud {
       if (account) await store.accounts.put({ ...account, images });
     },
 
+    async setPrice(id, price) {
+      await store.accounts.update(id, ({ price: _, ...account }) => ({
+        ...account,
+        ...(price ? { price } : {}),
+      }));
+    },
+
     async sees(account) {
       const { seesPictures } = await import('./sight.ts');
       return seesPictures(account);
@@ -164,6 +175,13 @@ export function createCloud(options: CloudOptions): Cloud {
       );
     },
   };
+}
+
+/** A day of this device's calendar, as YYYY-MM-DD. */
+function dayOf(ms: number): string {
+  const at = new Date(ms);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
 function vaultName(id: string): string {

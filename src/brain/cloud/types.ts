@@ -1,6 +1,6 @@
 /** Ways to a cloud model: presets, accounts, sign-in. */
 import type { Brain, BrainError } from '../brain.ts';
-import type { CloudAccount, CloudKind } from '../../store/records.ts';
+import type { CloudAccount, CloudKind, TokenPrice } from '../../store/records.ts';
 
 export interface CloudPreset {
   readonly id: string;
@@ -41,6 +41,8 @@ export interface Cloud {
   >;
   /** Says of an account's model whether it can see pictures. */
   setImages(id: string, images: boolean): Promise<void>;
+  /** Says what an account's model costs, for providers that do not; null: that is not known. */
+  setPrice(id: string, price: TokenPrice | null): Promise<void>;
   /** Whether an account's model can see pictures: as the person said, or else as its name says. */
   sees(account: Pick<CloudAccount, 'preset' | 'model' | 'images'>): Promise<boolean>;
   remove(id: string): Promise<void>;

@@ -332,6 +332,7 @@ export function fakeApp(
       accounts: async () => [],
       add: unused,
       async setImages() {},
+      async setPrice() {},
       sees: async () => false,
       async remove() {},
       brain: async () => null,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { reachedLimit } from '../../../src/agent/limits.ts';
 import { runTurn } from '../../../src/agent/loop.ts';
+import { counted } from '../../../src/brain/cloud/cost.ts';
 import type { Brain, BrainEvent } from '../../../src/brain/brain.ts';
 import type { Part, TurnLimits } from '../../../src/store/records.ts';
 import { freshStore } from '../store/helpers.ts';
@@ -81,30 +82,28 @@ test('what was reached is said as people count: one is not many, and seconds are
 });
 
 describe('what cloud models cost in a day', () => {
-  const dear = (cost: number): Brain => {
-    const brain = scriptedBrain([], 'cloud');
-    return {
-      ...brain,
-      async *stream(): AsyncIterable<BrainEvent> {
-        yield { type: 'text', text: 'Words.' };
-        yield { type: 'usage', usage: { cost } };
-        yield { type: 'end', reason: 'stop' };
-      },
-    };
-  };
   const purse = (spent: number) => ({
     today: async () => spent,
     add: async (cost: number) => void (spent += cost),
   });
+  const dear = (cost: number, { add }: ReturnType<typeof purse>): Brain => {
+    const brain = scriptedBrain([], 'cloud');
+    async function* stream(): AsyncIterable<BrainEvent> {
+      yield { type: 'text', text: 'Words.' };
+      yield { type: 'usage', usage: { cost } };
+      yield { type: 'end', reason: 'stop' };
+    }
+    return counted({ ...brain, stream }, undefined, add);
+  };
 
   test('is counted, and at its limit nothing is sent before the person says Continue', async () => {
     const spending = purse(0.5);
-    const router = routerOf(null, dear(0.75));
+    const router = routerOf(null, dear(0.75, spending));
     const run = async (parts: readonly Part[] = []) => {
       const journal = memoryJournal(parts);
       const end = await runTurn(
         inputWith({ dayCost: 1 }),
-        portsOf({ router, journal, spending }),
+        portsOf({ router, journal, spent: spending.today }),
         never(),
       );
       return { end, parts: journal.parts() };
@@ -126,7 +125,7 @@ describe('what cloud models cost in a day', () => {
   test('does not stop the model on this phone', async () => {
     const ports = portsOf({
       router: routerOf(scriptedBrain([{ text: 'Hi.' }])),
-      spending: purse(99),
+      spent: async () => 99,
     });
     expect(await runTurn(inputWith({ dayCost: 1 }), ports, never())).toBe('done');
   });

@@ -104,3 +104,23 @@ test('a private result that comes in while the person looks at the question, or 
     expect(await think(thinking, request, 'phone', never())).toMatchObject({ place: 'phone' });
   }
 });
+
+test('where cloud models have cost as much today as they may, a server’s question is not sent to one', async () => {
+  const phone = scriptedBrain([{ text: 'Here.' }]);
+  const cloud = scriptedBrain([{ text: 'There.' }], 'cloud');
+  const router = createRouter({
+    online: () => true,
+    phone: async () => phone,
+    cloud: async () => cloud,
+  });
+  const limit = { message: 'Cloud models have cost $2.00 today.', advice: 'Use the phone.' };
+  const thinking = {
+    router,
+    isPrivate: async () => false,
+    reached: async () => limit,
+    now: () => 'Now',
+  };
+  expect(await think(thinking, request, 'cloud', never())).toEqual({ ok: false, ...limit });
+  expect(cloud.requests).toHaveLength(0);
+  expect(await think(thinking, request, 'phone', never())).toMatchObject({ text: 'Here.' });
+});
