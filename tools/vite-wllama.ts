@@ -34,7 +34,8 @@ const BUILDS: Readonly<Record<string, Build>> = {
 
 /**
  * What the package itself puts before its code: stand-ins where a browser has no JSPI, and no WebGPU,
- * for this engine is the one for the CPU. The options come in the worker's name.
+ * for this engine is the one for the CPU. The options come in the worker's name. Asked for its debug
+ * info, of which this version's own is empty, it tells the bytes of its linear memory.
  */
 const HEAD = `
 if (!WebAssembly.Suspending) {
@@ -45,6 +46,21 @@ Object.defineProperty(WorkerNavigator.prototype, 'gpu', {
   get: () => ({ requestAdapter: async () => null }),
 });
 const RUN_OPTIONS = JSON.parse(self.name);
+let heap;
+for (const name of ['instantiate', 'instantiateStreaming']) {
+  const instantiate = WebAssembly[name];
+  WebAssembly[name] = async (source, imports) => {
+    const made = await instantiate(source, imports);
+    const all = [...Object.values(imports ?? {}), (made.instance ?? made).exports];
+    heap ??= all.flatMap((part) => Object.values(part)).find((it) => it instanceof WebAssembly.Memory);
+    return made;
+  };
+}
+self.addEventListener('message', (event) => {
+  if (event.data.verb !== 'wllama.debug') return;
+  event.stopImmediatePropagation();
+  postMessage({ callbackId: event.data.callbackId, result: heap?.buffer.byteLength ?? 0 });
+});
 `;
 
 /** The worker's script, joined as \`ProxyToWorker.moduleInit\` of the package joins it. */

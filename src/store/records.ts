@@ -643,6 +643,8 @@ export interface Measurement {
   readonly outputTokens?: number;
   /** Tokens a second while it wrote. */
   readonly decodeRate?: number;
+  /** Bytes of memory that the engine held at its end, where it told. */
+  readonly memory?: number;
 }
 
 /** How a model does on this phone, kept over time. */

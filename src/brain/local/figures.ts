@@ -7,7 +7,7 @@
 import type { Brain, BrainEvent, BrainRequest, BrainUsage } from '../brain.ts';
 import type { FigureRecord, Measurement } from '../../store/records.ts';
 import type { Table } from '../../store/store.ts';
-import type { FigureSummary } from './types.ts';
+import type { FigureSummary, LocalEngine } from './types.ts';
 
 const RING = 50;
 /** Fewer tokens than these say nothing of a speed. */
@@ -49,6 +49,23 @@ export function measured(brain: Brain, note: (measurement: Measurement) => void)
   };
 }
 
+/** The same engine, which tells after each answer how many bytes of memory it holds, where it knows. */
+export function weighed(
+  engine: LocalEngine,
+  tell: (bytes: number | undefined) => void,
+): LocalEngine {
+  return {
+    load: (...input) => engine.load(...input),
+    async *generate(...input) {
+      for await (const event of engine.generate(...input)) {
+        if (event.type === 'done') tell(event.memory);
+        yield event;
+      }
+    },
+    unload: () => engine.unload(),
+  };
+}
+
 /** The value in the middle; undefined of none. */
 function median(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
@@ -65,6 +82,7 @@ export function summarise(record: FigureRecord): FigureSummary {
     median(measurements.map((one) => one[name]));
   const figures = { prefillRate: of('prefillRate'), decodeRate: of('decodeRate') };
   const firstTokenMs = of('firstTokenMs');
+  const memory = Math.max(...measurements.map((one) => one.memory ?? 0), 0);
   return {
     device,
     answers: measurements.length,
@@ -72,6 +90,7 @@ export function summarise(record: FigureRecord): FigureSummary {
     ...(figures.prefillRate === undefined ? {} : { prefillRate: figures.prefillRate }),
     ...(figures.decodeRate === undefined ? {} : { decodeRate: figures.decodeRate }),
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+    ...(memory > 0 ? { memory } : {}),
     ...(benchmark ? { benchmark } : {}),
     history: measurements.flatMap(({ at, decodeRate }) =>
       decodeRate === undefined ? [] : [{ at, decodeRate }],

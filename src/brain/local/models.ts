@@ -460,7 +460,7 @@ export function createModels(deps: ModelsDeps): Models {
       const entry = await entryOf(id);
       if (entry?.kept.kind !== 'ready' || leaving.has(id)) return null;
       // Dialects, grammar and repair come with the first brain: no screen needs them.
-      const [{ createLocalBrain }, { measured }, kept] = await Promise.all([
+      const [{ createLocalBrain }, { measured, weighed }, kept] = await Promise.all([
         import('./brain.ts'),
         import('./figures.ts'),
         figuresHere(),
@@ -477,10 +477,12 @@ export function createModels(deps: ModelsDeps): Models {
       const known = brains.get(key);
       if (known) return known;
       // The one place where answers are measured: every one of a phone's model goes through here.
-      const brain = measured(
-        createLocalBrain({ row, engine: life.engine(row) }),
-        (one) => void kept.note(id, one).catch(() => undefined),
-      );
+      let memory: number | undefined;
+      const engine = weighed(life.engine(row), (bytes) => (memory = bytes));
+      const brain = measured(createLocalBrain({ row, engine }), (one) => {
+        const whole = memory === undefined ? one : { ...one, memory };
+        void kept.note(id, whole).catch(() => undefined);
+      });
       brains.set(key, brain);
       return brain;
     },

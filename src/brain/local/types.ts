@@ -163,6 +163,8 @@ export interface FigureSummary {
   readonly prefillRate?: number;
   readonly decodeRate?: number;
   readonly firstTokenMs?: number;
+  /** Most bytes of memory that its engine held in one of these answers. */
+  readonly memory?: number;
   /** Of the last benchmark: tool tasks that it did right. */
   readonly benchmark?: { readonly at: number; readonly right: number; readonly of: number };
   /** Oldest first. */
@@ -341,6 +343,8 @@ export type EngineEvent =
       readonly promptTokens: number;
       readonly cachedTokens: number;
       readonly outputTokens: number;
+      /** Bytes of memory that the engine holds; left out where it was not told. */
+      readonly memory?: number;
     };
 
 /** Told how far a load is; `waiting`: it has not begun, for another tab's model is at work. */

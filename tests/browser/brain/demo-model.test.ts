@@ -257,6 +257,19 @@ test.each([
   },
 );
 
+test.each([
+  // wllama begins with 128 MiB; WebLLM holds at least the weights, made 32 bits wide, and the cache.
+  ['wllama', 2 ** 27 - 1, 160e6],
+  ['webllm', 3.6e6, 150e6],
+] as const)('%s tells the memory that it holds', async (name, least, most) => {
+  const { done } = await read(
+    engines.get(name)!,
+    ask(['<start_of_turn>user\nHi'], { maxTokens: 4 }),
+  );
+  expect(done.memory).toBeGreaterThan(least);
+  expect(done.memory).toBeLessThan(most);
+});
+
 test('tells a long story, for streams', async () => {
   const [story] = await both('Tell me a story.', []);
   expect(story).toMatch(/^Once upon a time a small fox .* a little less quiet than before\.$/);

@@ -149,13 +149,15 @@ test('figures that could not be read say so, and are read again at a tap', async
   const figures = vi
     .fn<App['models']['figures']>()
     .mockRejectedValueOnce(new Error('gone'))
-    .mockResolvedValue(null);
+    .mockResolvedValue({ device: 'a chip', answers: 1, memory: 5e8, history: [] });
   await open([model('a', { kind: 'ready' }, { stored: 100e6 })], { figures });
   await page.getByText('Figures', { exact: true }).click();
   await expect.element(page.getByText('The figures of Model a could not be read.')).toBeVisible();
   expect(page.getByText('not measured yet').elements()).toEqual([]);
   await button('Try again').click();
   await expect.element(page.getByText('not measured yet').first()).toBeVisible();
+  const memory = page.getByText('500\u00a0MB measured, about 300\u00a0MB expected');
+  await expect.element(memory).toBeVisible();
   expect(figures).toHaveBeenCalledTimes(2);
 });
 

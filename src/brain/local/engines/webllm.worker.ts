@@ -97,6 +97,27 @@ function watchDevice(broken: (error: EngineError) => void): Promise<void> {
   return lost;
 }
 
+/** Bytes of the GPU buffers that are allocated: weights, cache and what lies between them. */
+let gpuBytes = 0;
+
+/** Counts them: neither WebGPU nor the library tells their sum. */
+function countBuffers(): void {
+  if (!('GPUDevice' in self)) return;
+  const alive = new WeakSet<GPUBuffer>();
+  const createBuffer = GPUDevice.prototype.createBuffer;
+  GPUDevice.prototype.createBuffer = function (descriptor) {
+    const buffer = createBuffer.call(this, descriptor);
+    alive.add(buffer);
+    gpuBytes += buffer.size;
+    return buffer;
+  };
+  const destroy = GPUBuffer.prototype.destroy;
+  GPUBuffer.prototype.destroy = function () {
+    if (alive.delete(this)) gpuBytes -= this.size;
+    return destroy.call(this);
+  };
+}
+
 /** Milliseconds in which a lost device makes itself known after an operation failed. */
 const LOST_MS = 200;
 
@@ -303,6 +324,7 @@ class WebllmEngine implements WorkerEngine {
       promptTokens: reused + prefilled,
       cachedTokens: reused,
       outputTokens,
+      memory: gpuBytes,
     };
   }
 }
@@ -330,4 +352,5 @@ async function bosTokens(row: CatalogueRow): Promise<number> {
 }
 
 closeNetwork();
+countBuffers();
 serve((broken) => new WebllmEngine(watchDevice(broken)));

@@ -198,6 +198,7 @@ class WllamaEngine implements WorkerEngine {
     } catch (thrown) {
       if (!signal.aborted) throw engineFault(thrown);
     }
+    const memory = signal.aborted ? null : await this.#memory();
     // The engine's own figures come with its last chunk; after a stop there is none.
     yield {
       type: 'done',
@@ -205,7 +206,14 @@ class WllamaEngine implements WorkerEngine {
       promptTokens: timings ? timings.cache_n + timings.prompt_n : (read?.total ?? 0),
       cachedTokens: timings ? Math.max(0, timings.cache_n - weighed) : (read?.cache ?? 0),
       outputTokens: timings?.predicted_n ?? outputTokens,
+      ...(memory === null ? {} : { memory }),
     };
+  }
+
+  /** Bytes of its linear memory, which never shrinks; its worker tells them (tools/vite-wllama.ts). */
+  async #memory(): Promise<number | null> {
+    const told: unknown = await this.#wllama._getDebugInfo();
+    return typeof told === 'number' && told > 0 ? told : null;
   }
 }
 

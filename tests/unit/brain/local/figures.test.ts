@@ -5,6 +5,7 @@ import {
   measured,
   summarise,
   toMeasurement,
+  weighed,
 } from '../../../../src/brain/local/figures.ts';
 import type { Measurement } from '../../../../src/store/records.ts';
 import { freshStore } from '../../store/helpers.ts';
@@ -34,6 +35,38 @@ describe('what an answer tells', () => {
     expect(short).not.toHaveProperty('prefillRate');
     expect(short).not.toHaveProperty('decodeRate');
     expect(toMeasurement({ outputTokens: 3 }, 7)).toBeNull();
+  });
+
+  test('is also the memory that its engine told of, the most of all answers', async () => {
+    const done = { type: 'done', reason: 'stop', promptTokens: 1, cachedTokens: 0 } as const;
+    const told: (number | undefined)[] = [];
+    const engine = weighed(
+      {
+        load: async () => undefined,
+        async *generate() {
+          yield { type: 'token', text: 'Hi' };
+          yield { ...done, outputTokens: 1, memory: 5e8 };
+        },
+        unload: async () => undefined,
+      },
+      (bytes) => void told.push(bytes),
+    );
+    const request = {
+      prompt: [''],
+      grammar: null,
+      stop: [],
+      maxTokens: 1,
+      sampling: { temperature: 0 },
+    };
+    const seen = [];
+    for await (const event of engine.generate(request, new AbortController().signal))
+      seen.push(event.type);
+    expect(seen).toEqual(['token', 'done']);
+    expect(told).toEqual([5e8]);
+    const record = { id: 'a', model: 'a', device: 'a chip' };
+    const measurements = [{ at: 1, memory: 5e8 }, { at: 2, memory: 6e8 }, { at: 3 }];
+    expect(summarise({ ...record, measurements }).memory).toBe(6e8);
+    expect(summarise({ ...record, measurements: [{ at: 3 }] })).not.toHaveProperty('memory');
   });
 
   test('is noted for every answer that ended with figures, and the answer passes unchanged', async () => {
