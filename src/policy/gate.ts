@@ -3,7 +3,7 @@
  * takes the person's answers.
  *
  * Promises: asking is the default; a grant holds for one definition of a tool, so a changed tool
- * asks again; words that others wrote are never acted on without a question, whatever was granted; a
+ * asks again; words that others wrote, and what a model may have made of them, are never acted on without a question, whatever was granted; a
  * question is answered exactly once, in whichever tab, everyone who waits for the answer gets that
  * one, and one that nobody answers in time is a no.
  */
@@ -55,6 +55,9 @@ export function coversArguments(
 const fixesAny = ({ args }: Pick<Grant, 'args'>): boolean =>
   args !== undefined && (Object.keys(args.fixed).length > 0 || args.free.length === 0);
 
+const isFixed = ({ fixed }: PinnedArguments, names: readonly string[]): boolean =>
+  names.every((name) => Object.hasOwn(fixed, name));
+
 /** What a judgement is made from. */
 interface Case {
   readonly tool: Tool;
@@ -71,6 +74,10 @@ interface Case {
   readonly unproved: string | null;
   /** Who gave a picture that the model was shown, which nobody here can read. */
   readonly pictured: string | null;
+  /** The newest source of untrusted text, where the arguments hold an address that nobody has named. */
+  readonly made: string | null;
+  /** By its name it only looks something up. */
+  readonly looksUp: boolean;
 }
 
 /**
@@ -82,10 +89,12 @@ interface Case {
  * | a tool of the phone that only reads                                     | run    |
  * | an argument carries words found only in untrusted text, or in what another server says of its tools | ask |
  * | untrusted text, or another server's tool, speaks of this tool and the person does not; it does not only read | ask |
+ * | after untrusted text, an address in the arguments that nobody has named | ask    |
  * | the definition changed since an answer                                  | ask    |
  * | the tool only reads, and its server is trusted                          | run    |
  * | consequential, after untrusted text, arguments not all the person's own | ask    |
  * | consequential, after a picture of somebody else was shown to the model  | ask    |
+ * | changing something, after untrusted text, arguments neither all the person's own nor pinned | ask |
  * | a yes for this tool, definition, conversation and these arguments; of a consequential tool always only with pinned arguments, or after a warning | run |
  * | anything else                                                           | ask    |
  */
@@ -119,6 +128,12 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
       why: `You did not ask for ${named}; text from ${plainName(it.wished)} may have, so you are asked whatever you allowed.`,
     };
 
+  if (it.made !== null)
+    return {
+      verdict: 'ask',
+      why: `It holds an address or a code that you did not give, and text from ${plainName(it.made)} came before it, so you are asked whatever you allowed.`,
+    };
+
   const outdated = grants.find(({ pin }) => pin !== tool.pin && pin !== ANY_PIN);
   const renewed = holding.some(({ verdict }) => verdict === 'allow');
   if (outdated && !renewed) {
@@ -131,7 +146,11 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
   if (tool.readOnly)
     return { verdict: 'run', why: `${named} only reads, and you trust what that server says.` };
 
-  if (it.consequential && it.unproved !== null)
+  const pinned = holding.some(
+    ({ verdict, args }) =>
+      verdict === 'allow' && args !== undefined && isFixed(args, Object.keys(it.args)),
+  );
+  if ((it.consequential || !(it.looksUp || pinned)) && it.unproved !== null)
     return {
       verdict: 'ask',
       why: `Not all of this is in your own words, and text from ${plainName(it.unproved)} came before it, so you are asked whatever you allowed.`,
@@ -233,9 +252,11 @@ export function createGate({
         store.grants.for(tool.server, tool.name),
         readers(),
       ]);
-      const { isGrounded, originsOf, readKnown, wishedBy, isConsequential } = read;
+      const { isGrounded, isMadeUp, originsOf, readKnown, wishedBy } = read;
+      const { isConsequential, looksUp } = read;
       const known = readKnown(said, untrusted, read.definitionsOfOthers(tool, offered));
       const consequential = isConsequential(tool);
+      const newest = untrusted.at(-1)?.source ?? null;
       const origins = originsOf(args, tool, known, !tool.readOnly);
       const verdict = judge({
         tool,
@@ -245,8 +266,10 @@ export function createGate({
         consequential,
         tainted: origins.find(({ from }) => from === 'untrusted')?.source ?? null,
         wished: wishedBy(tool, consequential, known),
-        unproved: isGrounded(args, tool, known) ? null : (untrusted.at(-1)?.source ?? null),
         pictured: pictures.at(-1) ?? null,
+        unproved: isGrounded(args, tool, known) ? null : (newest ?? pictures.at(-1) ?? null),
+        made: newest !== null && isMadeUp(args, tool, known) ? newest : null,
+        looksUp: looksUp(tool),
       });
       return { ...verdict, consequential, ...(origins.length > 0 ? { origins } : {}) };
     },

@@ -3,32 +3,45 @@
  * untrusted; a value that is found there and not in the person's own words is tainted. Pure.
  *
  * Promise: a word, number or address of an argument that stands in untrusted text, and not in what the
- * person said, is found, in any case, spacing or simple encoding; only a whole value that the schema of
+ * person said, is found, in any case, spacing, look-alike letters or common encoding, also cut into several values; only a whole value that the schema of
  * that very argument names is the tool's own. Short words, common words, small numbers, days and times say nothing and do not count; a host, an
  * address of mail and digits that belong together are one value each, however short their words are.
  */
 import { plainText } from '../mcp/plain.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { ArgumentOrigin } from '../store/records.ts';
+import { numbersIn } from './numbers.ts';
 import { ownValues } from './own.ts';
+import { readings, turned } from './readings.ts';
 import type { UntrustedText } from './types.ts';
 import {
   addressesOf,
   digitsOf,
   domainsOf,
+  fold,
   isCommon,
   isTrivial,
-  readings,
   squeezed,
   wordsOf,
   type Word,
 } from './words.ts';
+
+/**
+ * Days and times of day: how they are written says nothing about who wrote them. Only what can be one:
+ * other digits in the same form are a number.
+ */
+const DAY_OR_TIME =
+  /(?<![\d-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?(?:Z|[+-][01]\d:?[0-5]\d)?)?(?![\d-])|(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])/g;
 
 /** What the conversation holds, as it is compared. */
 export interface Known {
   readonly said: ReadonlySet<string>;
   readonly saidSqueezed: string;
   readonly saidAddresses: ReadonlySet<string>;
+  /** Addresses as the person said them, without the domains around them. */
+  readonly saidHosts: ReadonlySet<string>;
+  readonly saidPhrases: string;
+  readonly saidTimes: ReadonlySet<string>;
   /** What others wrote into the conversation, the newest first. */
   readonly sources: readonly Source[];
   /** What others say of their tools: it stands there whatever was talked about. */
@@ -40,10 +53,22 @@ interface Source {
   readonly words: ReadonlySet<string>;
   readonly squeezed: string;
   readonly addresses: ReadonlySet<string>;
+  /** Its words in order, between spaces. */
+  readonly phrases: string;
+  /** Days and times as they are written. */
+  readonly times: ReadonlySet<string>;
 }
 
 const keysOf = (texts: readonly string[]): Set<string> =>
-  new Set(texts.flatMap((text) => wordsOf(text).map(({ key }) => key)));
+  new Set(texts.flatMap((text) => [...wordsOf(text).map(({ key }) => key), ...numbersIn(text)]));
+
+const phraseOf = (text: string): string =>
+  ` ${wordsOf(text)
+    .map(({ key }) => key)
+    .join(' ')} `;
+
+const timesOf = (texts: readonly string[]): Set<string> =>
+  new Set(texts.flatMap((text) => text.match(DAY_OR_TIME) ?? []));
 
 const addressKeys = (texts: readonly string[]): string[] =>
   texts.flatMap((text) => addressesOf(text).map(({ key }) => key));
@@ -54,12 +79,15 @@ const read = new WeakMap<UntrustedText, Source>();
 function sourceOf(text: UntrustedText): Source {
   const known = read.get(text);
   if (known) return known;
-  const all = readings(plainText(text.text));
+  const plain = plainText(text.text);
+  const all = readings(plain);
   const source: Source = {
     name: text.source,
-    words: keysOf(all),
-    squeezed: all.map(squeezed).join('\n'),
+    words: keysOf([...all, ...turned(plain)]),
+    squeezed: [...all, ...turned(plain)].map(squeezed).join('\n'),
     addresses: new Set(addressKeys(all)),
+    phrases: all.map(phraseOf).join('\n'),
+    times: timesOf(all),
   };
   read.set(text, source);
   return source;
@@ -75,6 +103,9 @@ export function readKnown(
     said: keysOf(said.map(plainText)),
     saidSqueezed: said.map(squeezed).join('\n'),
     saidAddresses: new Set(addressKeys(said.map(plainText)).flatMap(domainsOf)),
+    saidHosts: new Set(addressKeys(said.map(plainText))),
+    saidPhrases: said.map(plainText).map(phraseOf).join('\n'),
+    saidTimes: timesOf(said),
     sources: untrusted.toReversed().map(sourceOf),
     described: definitions.map(sourceOf),
   };
@@ -104,9 +135,6 @@ function leavesOf(value: unknown, names: readonly string[] = []): Leaf[] {
   });
 }
 
-/** Days and times of day: how they are written says nothing about who wrote them. */
-const DAY_OR_TIME =
-  /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d\b/g;
 /** What may stand between two words of one span. */
 const GAP = /^[^\p{L}\p{N}\n]{0,3}$/u;
 /** A value shorter than this is found in any long text by chance. */
@@ -124,16 +152,43 @@ export function originsOf(
 ): ArgumentOrigin[] {
   const isOwn = ownValues(tool.inputSchema);
   const sources = [...known.sources, ...known.described];
-  return leavesOf(args).flatMap((leaf) => {
+  const found = leavesOf(args).flatMap((leaf) => {
     const words = relevant(leaf.text, strict && !leaf.isName);
     const said = words
       .filter(({ key }) => known.said.has(key))
       .map((word) => ({ word, source: null }));
     const spans = isOwn(leaf.names, leaf.text, leaf.isName)
       ? []
-      : foreignIn(leaf, words, known, sources);
+      : foreignIn(leaf, words, known, sources, strict);
     return [...spans, ...joined(leaf, said)].sort((a, b) => a.start - b.start);
   });
+  if (found.some(({ from }) => from === 'untrusted')) return found;
+  return [...cutUp(args, [], known, sources), ...found];
+}
+
+/** A word of others that the values beside each other make only together. */
+function cutUp(
+  value: unknown,
+  names: readonly string[],
+  known: Known,
+  sources: readonly Source[],
+): ArgumentOrigin[] {
+  if (typeof value !== 'object' || value === null || names.length > 64) return [];
+  const inner = Object.entries(value).flatMap(([name, it]) =>
+    cutUp(it, [...names, name], known, sources),
+  );
+  const pieces = Object.entries(value).flatMap(([name, it]) =>
+    typeof it === 'string' && it !== '' && it.length < 40 ? [{ name, text: it }] : [],
+  );
+  const key = fold(pieces.map(({ text }) => text).join(''));
+  if (pieces.length < 2 || key.length < LEAST_SQUEEZED || known.said.has(key)) return inner;
+  const source = sources.find((it) => it.words.has(key) || it.addresses.has(key));
+  if (!source) return inner;
+  const spans = pieces.map(({ name, text }): ArgumentOrigin => {
+    const path = [...names, name].join('/');
+    return { path, start: 0, end: text.length, text, from: 'untrusted', source: source.name };
+  });
+  return [...spans, ...inner];
 }
 
 /** What a value holds of others' words: as they are, as one value, or in disguise. */
@@ -142,6 +197,7 @@ function foreignIn(
   words: readonly Word[],
   known: Known,
   sources: readonly Source[],
+  strict: boolean,
 ): ArgumentOrigin[] {
   const tainted = words.flatMap((word) => {
     if (known.said.has(word.key)) return [];
@@ -150,7 +206,20 @@ function foreignIn(
   });
   const spans = joined(leaf, tainted);
   if (spans.length === 0) spans.push(...joined(leaf, whole(leaf.text, known, sources)));
-  return spans.length > 0 ? spans : disguised(leaf, known, sources);
+  if (spans.length === 0) spans.push(...disguised(leaf, known, sources));
+  return spans.length === 0 && strict && !leaf.isName ? inShort(leaf, known, sources) : spans;
+}
+
+/** Short words that are a value only together: `Bo Li`, `X7-9Q`. */
+function inShort({ path, text }: Leaf, known: Known, sources: readonly Source[]): ArgumentOrigin[] {
+  const words = wordsOf(text.replace(DAY_OR_TIME, ' '));
+  if (words.length < 2 || words.length > 4 || words.every(({ key }) => key.length < 2)) return [];
+  if (isAllTrivial(text)) return [];
+  const phrase = phraseOf(text);
+  const source = sources.find((it) => it.phrases.includes(phrase));
+  if (!source || known.saidPhrases.includes(phrase)) return [];
+  if (words.every(({ key }) => isCommon(key) || known.said.has(key))) return [];
+  return [{ path, start: 0, end: text.length, text, from: 'untrusted', source: source.name }];
 }
 
 /** Words that say where they came from. */
@@ -250,18 +319,61 @@ function isAllTrivial(text: string): boolean {
   );
 }
 
-/** Whether every value of the arguments is the person's own, or the tool's. */
+/**
+ * Whether every value of the arguments is the person's own, or the tool's. Of several values that a
+ * tool allows, one that others spoke of and the person did not may be their choice; so may a day.
+ */
 export function isGrounded(
   args: Readonly<Record<string, unknown>>,
   tool: Pick<Tool, 'inputSchema'>,
   known: Known,
 ): boolean {
   const isOwn = ownValues(tool.inputSchema);
+  const isTheirs = (text: string): boolean =>
+    wordsOf(text).some(
+      ({ key }) =>
+        !isCommon(key) && !known.said.has(key) && known.sources.some((it) => it.words.has(key)),
+    );
   return leavesOf(args).every(({ names, text, isName }) => {
     // A name is the tool's; one that is not is looked for in untrusted text all the same.
-    if (isName || isOwn(names, text, false)) return true;
-    const plain = plainText(text).replace(DAY_OR_TIME, ' ');
-    return wordsOf(plain).every(({ key }) => isCommon(key) || known.said.has(key));
+    if (isName) return true;
+    if (isOwn(names, text, false)) return !isTheirs(text);
+    const plain = plainText(text);
+    const times = plain.match(DAY_OR_TIME) ?? [];
+    if (times.some((it) => !known.saidTimes.has(it) && known.sources.some((s) => s.times.has(it))))
+      return false;
+    return wordsOf(plain.replace(DAY_OR_TIME, ' ')).every(
+      ({ key }) => isCommon(key) || known.said.has(key),
+    );
+  });
+}
+
+/** Letters and digits in one run that no word is as long as. */
+const OPAQUE = /(?=[A-Za-z0-9+=]*\d)(?=[A-Za-z0-9+=]*[A-Za-z])[A-Za-z0-9+=]{24,}/;
+const PLACE_NAME = /ur[il]|link|href|host|domain|site|address|server|endpoint|mail/i;
+const SCHEMED = /[a-z][a-z0-9+.-]*:[\\/]{2}|@|(?:\d+\.){3}|:[0-9a-f]*:/i;
+
+/**
+ * Whether the arguments hold an address, or a code that nobody can read, which neither the person nor the tool named.
+ * A model can put one together from pieces that stand in no text.
+ */
+export function isMadeUp(
+  args: Readonly<Record<string, unknown>>,
+  tool: Pick<Tool, 'inputSchema'>,
+  known: Known,
+): boolean {
+  const isOwn = ownValues(tool.inputSchema);
+  return leavesOf(args).some(({ names, text, isName }) => {
+    if (isName || isOwn(names, text, false)) return false;
+    const squeezedText = squeezed(text);
+    if (OPAQUE.test(text) && !known.saidSqueezed.includes(squeezedText)) return true;
+    return readings(plainText(text)).some((reading) => {
+      if (!SCHEMED.test(reading) && !PLACE_NAME.test(names.at(-1) ?? '')) return false;
+      return addressesOf(reading).some(
+        ({ key }) =>
+          !known.said.has(key) && !domainsOf(key).some((domain) => known.saidHosts.has(domain)),
+      );
+    });
   });
 }
 
@@ -292,13 +404,15 @@ export function wishedBy(
   const all = nameWords(`${tool.name} ${tool.title}`);
   const telling = all.filter((key) => !GENERIC.has(key) && !isCommon(key));
   const words = telling.length > 0 ? telling : all;
+  const [last] = known.sources;
+  // A name without a word: nobody can say that the person spoke of it.
+  if (words.length === 0) return last?.name ?? null;
   const unsaid = words.filter((key) => !known.said.has(key));
   const source = known.sources.find((it) => unsaid.some((key) => it.words.has(key)));
   if (source) return source.name;
   const unspoken = consequential ? unsaid.length > 0 : unsaid.length * 2 > words.length;
   if (!unspoken) return null;
-  const [newest] = known.sources;
-  return newest?.name ?? known.described.find((it) => isNamedIn(tool, it))?.name ?? null;
+  return last?.name ?? known.described.find((it) => isNamedIn(tool, it))?.name ?? null;
 }
 
 /** Whether a text holds the name or the title of a tool, however it is put together. */

@@ -28,9 +28,45 @@ const TOKEN = /[\p{L}\p{M}\p{N}]+/gu;
 /** Scripts that write without spaces: a run of them is no word, so its pairs are compared. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/u;
 
-/** Case, width and composition folded; a plain plural or possessive s is left out. */
+/** Letters of other scripts that look like Latin ones, and what they are read as. */
+const LOOKALIKES = new Map(
+  (
+    'аa еe оo рp сc уy хx кk мm нh тt вb іi јj ѕs ԁd һh ӏl ԛq ԝw αa οo ρp νv υu ιi κk τt εe ηn χx γy ' +
+    'ɑa ıi ɡg ʙb ɢg ʜh ɪi ʟl ɴn ʀr ʏy ᴀa ᴄc ᴅd ᴇe ᴊj ᴋk ᴍm ᴏo ᴘp ᴛt ᴜu ᴠv ᴡw ᴢz ꜰf ꜱs'
+  )
+    .split(' ')
+    .map(([like = '', letter = '']) => [like, letter] as const),
+);
+const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'gu');
+const MARKED = new RegExp(`([\\p{sc=Latin}${[...LOOKALIKES.keys()].join('')}])\\p{M}+`, 'gu');
+
+/**
+ * One text for all that a reader takes for the same: case, width, accents and strokes on Latin letters,
+ * letters of other scripts that look like them, and digits of any script.
+ */
+function bare(text: string): string {
+  if (/^[\t\n\r -~]*$/.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(MARKED, '$1')
+    .normalize('NFC')
+    .replace(LOOKALIKE, (like) => LOOKALIKES.get(like) ?? like)
+    .replace(/(?![0-9])\p{Nd}/gu, valueOf);
+}
+
+/** A decimal digit of any script: ten of them stand in a row in Unicode. */
+function valueOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value);
+}
+
+/** As `bare`; a plain plural or possessive s is left out. */
 export function fold(token: string): string {
-  const key = token.normalize('NFKC').toLowerCase();
+  const key = bare(token);
   return /^[a-z]{5,}$/.test(key) ? key.replace(/(?<![su])s$/, '') : key;
 }
 
@@ -62,10 +98,8 @@ export const isCommon = (key: string): boolean => COMMON.has(key);
 
 /** Letters and digits alone, folded: the same for `a.b@c.d` and `a . b (at) c . d`. */
 export function squeezed(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[\s([{<]+(at|dot)[\s)\]}>]+/g, '')
+  return bare(text)
+    .replace(/(?<![\s([{<])[\s([{<]{1,20}(at|dot)[\s)\]}>]{1,20}/g, '')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
 
@@ -78,22 +112,57 @@ const MAIL =
 const NUMERIC_HOST =
   /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){3,7}/gi;
 
+/** What an address with a scheme leads to, whatever it looks like: a name, a number, a hexadecimal one. */
+const AUTHORITY = /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}:[\\/]{2}([^\s\\/?#"'<>]{1,300})/giu;
+
+function authoritiesOf(text: string): Word[] {
+  return [...text.matchAll(AUTHORITY)].flatMap(({ 0: found, 1: authority = '', index }) => {
+    const host = authority.slice(authority.lastIndexOf('@') + 1);
+    const [bare = ''] = /[^[\])]+/.exec(host) ?? [];
+    if (bare === '') return [];
+    const start = index + found.length - host.length + host.indexOf(bare);
+    return [{ key: keyOf(bare), start, end: start + bare.length }];
+  });
+}
+
 /** Addresses of hosts and of mail, each as one: short ones, too, say where they came from. */
-export function addressesOf(text: string): Word[] {
-  return [MAIL, HOST, NUMERIC_HOST].flatMap((pattern) =>
+export function addressesOf(given: string): Word[] {
+  // Dots that browsers take for dots (UTS #46).
+  const text = given.replace(/[。．｡]/g, '.');
+  const found = [MAIL, HOST, NUMERIC_HOST].flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap(({ 0: found, index }) =>
       /[\p{L}\p{N}]/u.test(found)
         ? [{ key: keyOf(found), start: index, end: index + found.length }]
         : [],
     ),
   );
+  return [...found, ...authoritiesOf(text)];
 }
 
-const keyOf = (address: string): string => address.normalize('NFKC').toLowerCase();
+/** An address as a browser reads it: names in Punycode, IPv4 in any notation as four numbers. */
+function keyOf(address: string): string {
+  const plain = address.normalize('NFKC').toLowerCase();
+  const at = plain.lastIndexOf('@');
+  const rest = plain.slice(at + 1);
+  const host = rest.split(':').length === 2 ? rest.replace(/:\d*$/, '') : rest;
+  const isSix = host.split(':').length > 2;
+  const url = `http://${isSix && !host.includes('[') ? `[${host.replace(/\]$/, '')}]` : host.replace(/\]?$/, isSix ? ']' : '')}/`;
+  const read = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$|\.$/g, '') : host;
+  return plain.slice(0, at + 1) + fromSix(read);
+}
+
+/** An address of IPv4 that is written as one of IPv6. */
+const fromSix = (host: string): string =>
+  host.replace(/^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/, (_, high: string, low: string) =>
+    [high, low]
+      .map((it) => parseInt(it, 16))
+      .map((it) => `${it >> 8}.${it & 255}`)
+      .join('.'),
+  );
 
 /** A host and the domains that it lies in, down to two labels; anything else alone. */
 export function domainsOf(key: string): string[] {
-  if (/[@:]|^[\d.]+$/.test(key)) return [key];
+  if (/[@:]|^[\d.]+$|^[^.]*$/.test(key)) return [key];
   const labels = key.split('.');
   return labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'));
 }
@@ -113,38 +182,4 @@ export function digitsOf(text: string): Word[] {
       start: index,
       end: index + found.length,
     }));
-}
-
-/** The text, and what it says once percent-encoding and base64 are undone. */
-export function readings(text: string): string[] {
-  const all = [text];
-  if (/%[0-9a-f]{2}/i.test(text))
-    all.push(
-      text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => decoded(() => decodeURIComponent(run)) ?? run),
-    );
-  const coded = [...text.matchAll(/[A-Za-z0-9+/_-]{12,}={0,2}/g)]
-    .slice(0, MOST_CODED)
-    .flatMap(([run]) => decoded(() => fromBase64(run)) ?? []);
-  if (coded.length > 0) all.push(coded.join('\n'));
-  return all;
-}
-
-/** More runs that look like base64 than this are no message but data. */
-const MOST_CODED = 200;
-
-function fromBase64(run: string): string {
-  const bytes = Uint8Array.from(atob(run.replace(/-/g, '+').replace(/_/g, '/')), (it) =>
-    it.charCodeAt(0),
-  );
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  if (/(?![\t\n\r])\p{Cc}/u.test(text)) throw new RangeError('not a text');
-  return text;
-}
-
-function decoded(read: () => string): string | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

@@ -193,7 +193,12 @@ test('an allowed value of one argument is no word of the tool in another', async
   await gate.setMode({ server: 's1', tool: 'transfer', pin: 'pin-1' }, 'allow', true);
   const judged = (args: Record<string, unknown>) =>
     gate.judge(boundCall(called, args), heard('transfer it', { Mail: 'Transfer to mallory' }));
-  expect(await judged({ kind: 'mallory' })).toMatchObject({ verdict: 'run' });
+  expect(await judged({ kind: 'usual' })).toMatchObject({ verdict: 'run' });
+  // It is the tool's own, but the choice of it is not the person's.
+  expect(await judged({ kind: 'mallory' })).toMatchObject({
+    verdict: 'ask',
+    why: expect.stringContaining('Not all of this is in your own words'),
+  });
   for (const args of [
     { to: 'mallory' },
     { kind: 'mallory mallory' },

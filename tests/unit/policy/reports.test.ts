@@ -142,7 +142,7 @@ test('a grant that is taken back while a tab is dead does not let its call run a
   first.session.subscribe(() => {
     if (callsOf(first)[1]?.state === 'allowed') first.kill();
   });
-  void first.session.send('Note it again');
+  void first.session.send(`Note it again: ${phone.wished() + 1}`);
   await until(() => first.life.dead);
   for (const grant of await phone.store.grants.all()) await phone.store.grants.delete(grant.id);
   const tab = await phone.open(id);
