@@ -20,6 +20,7 @@ export function cloudPresets(): readonly CloudPreset[] {
       baseUrl: 'https://openrouter.ai/api/v1',
       needsKey: true,
       signIn: true,
+      tellsCost: true,
       defaultModel: 'openrouter/auto',
       contextTokens: 128_000,
       keyUrl: 'https://openrouter.ai/settings/keys',

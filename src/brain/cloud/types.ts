@@ -10,6 +10,8 @@ export interface CloudPreset {
   /** Whether a key is needed: Ollama and llama.cpp on the LAN need none. */
   readonly needsKey: boolean;
   readonly signIn: boolean;
+  /** It says with each answer what that cost. */
+  readonly tellsCost?: boolean;
   readonly defaultModel: string;
   readonly contextTokens: number;
   /** Where a key is had; the person opens it. */
