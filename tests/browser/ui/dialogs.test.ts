@@ -364,7 +364,17 @@ async function showServer(): Promise<void> {
     on: true,
   }));
   await show(Server, {}, undefined, {
-    servers: [{ ...notes, tools }],
+    servers: [{ ...notes, tools, status: 'connected' }],
+    host: {
+      listSkills: async () => ({
+        ok: true,
+        value: [{ uri: 'skill://tidy', name: 'Tidy', description: LONG, files: [] }],
+      }),
+      readSkill: async (_id, uri) => ({
+        ok: true,
+        value: { uri, bytes: new Uint8Array(), text: `# Tidy up ${LONG}` },
+      }),
+    },
     safety: { isConsequential: async () => true },
   });
 }
@@ -687,6 +697,16 @@ const ROWS: readonly Row[] = [
       const from = await tap('Undo put_note with…');
       await page.getByLabelText('The tool that undoes it').selectOptions('drop_note');
       return from;
+    },
+  },
+  {
+    use: 'screens/ServerSkills.svelte 0',
+    title: 'Tidy',
+    shows: /Tidy up/,
+    async open() {
+      await showServer();
+      await page.getByText('Skills (1)').click();
+      return tap('Read the skill Tidy');
     },
   },
   {
