@@ -15,13 +15,11 @@ import { resultText } from './mcp/render.ts';
 import type { reportOf } from './mcp/report.ts';
 import { createToolbox } from './mcp/toolbox.ts';
 import type { Host, ToolCaller } from './mcp/types.ts';
-import { createPhone } from './phone/phone.ts';
 import { createReminders } from './phone/reminders.ts';
 import type { Difference } from './policy/difference.ts';
-import { createGate } from './policy/gate.ts';
 import type { Finding } from './policy/scan.ts';
 import type { Approvals, ToolMode } from './policy/types.ts';
-import { createRouter } from './router/router.ts';
+import type { RouterPorts } from './router/router.ts';
 import { createTabLocks } from './store/locks.ts';
 import { openStore } from './store/open.ts';
 import type {
@@ -177,7 +175,6 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
   });
   const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
   const online = (): boolean => navigator.onLine;
-  const phone = createPhone({ store });
   const asks = createAsks({
     caller: (server) => {
       const [calling] = conversations.callersOf(server);
@@ -209,8 +206,9 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
     clock: () => Date.now(),
   });
   const locks = createTabLocks(navigator.locks);
-  const mcp = import('./mcp/start.ts').then(({ startHost }) =>
-    startHost({ store, inPage: [phone], online, locks, asks: asks.asks }),
+  const mcp = Promise.all([import('./mcp/start.ts'), import('./phone/phone.ts')]).then(
+    ([{ startHost }, { createPhone }]) =>
+      startHost({ store, inPage: [createPhone({ store })], online, locks, asks: asks.asks }),
   );
   const signIn = later(mcp.then((it) => it.signIn));
   const host = later<Host & ToolCaller>(
@@ -226,8 +224,8 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
     import('./brain/local/models.ts').then(({ createModels }) => createModels({ store })),
   );
   const cloud = createCloud({ store, online });
-  const gate = createGate({ store });
-  const router = createRouter({
+  const gate = later(import('./policy/gate.ts').then(({ createGate }) => createGate({ store })));
+  const seats: RouterPorts = {
     online,
     phone: async () => {
       const { phoneModel } = await store.settings.get();
@@ -238,7 +236,10 @@ export async function createApp(unlock?: (locked: Locked) => Promise<void>): Pro
       const { cloudAccount } = await store.settings.get();
       return cloudAccount ? cloud.brain(cloudAccount) : null;
     },
-  });
+  };
+  const router = later(
+    import('./router/router.ts').then(({ createRouter }) => createRouter(seats)),
+  );
 
   const conversations = createConversationList(store, {
     store,

@@ -5,16 +5,15 @@
 
 type Work = (...input: never[]) => unknown;
 
-/** Anything whose methods give promises, but for `subscribe`. */
-interface Loadable {
+interface Watched {
   subscribe(listener: () => void): () => void;
 }
 
 /**
- * The object that `loaded` resolves with. A method that is called early waits for the code, and rejects
+ * The object that `loaded` resolves with; all of its methods, but for `subscribe`, give promises. A method that is called early waits for the code, and rejects
  * where that cannot be had; `subscribe` works at once; `own` are methods of the stand-in itself.
  */
-export function later<T extends Loadable>(loaded: Promise<T>, own: Partial<T> = {}): T {
+export function later<T extends object>(loaded: Promise<T>, own: Partial<T> = {}): T {
   // Whoever calls for the object itself is told.
   loaded.catch(() => undefined);
 
@@ -23,7 +22,7 @@ export function later<T extends Loadable>(loaded: Promise<T>, own: Partial<T> = 
     let over = false;
     loaded.then(
       (object) => {
-        if (!over) release = object.subscribe(listener);
+        if (!over) release = (object as T & Watched).subscribe(listener);
       },
       () => undefined,
     );

@@ -1,5 +1,4 @@
 /** Opens the store: one connection, its tables, and the changes that keep tabs in step. */
-import { createActionLog } from './action-log.ts';
 import { createChanges } from './changes.ts';
 import { connect, type Connection } from './connection.ts';
 import { createConversations } from './conversations.ts';
@@ -8,7 +7,7 @@ import { createGrants } from './grants.ts';
 import { createMessages } from './messages.ts';
 import { MIGRATIONS } from './schema.ts';
 import { createSettings } from './settings.ts';
-import type { Changes, Lock, Locked, Store } from './store.ts';
+import type { ActionLog, Changes, Lock, Locked, Store } from './store.ts';
 import { createTable } from './tables.ts';
 import { createVault } from './vault.ts';
 
@@ -76,7 +75,7 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
     figures: createTable(connection, changes, 'figures', (record) => record.id),
     settings: createSettings(connection, changes),
     vault: createVault(connection, changes),
-    actions: createActionLog(connection, changes),
+    actions: createLazyLog(connection, changes),
     // Comes when it is asked for: it is large, and no screen waits for it.
     archive: {
       export: async (passphrase) =>
@@ -89,5 +88,25 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
       connection.close();
       changes.close();
     },
+  };
+}
+
+/** The log, whose code comes with the first call or the screen that shows it. */
+function createLazyLog(connection: Connection, changes: Changes): ActionLog {
+  let loaded: Promise<ActionLog> | null = null;
+  const log = (): Promise<ActionLog> => {
+    loaded ??= import('./action-log.ts').then(({ createActionLog }) =>
+      createActionLog(connection, changes),
+    );
+    // Another try may find a network again.
+    loaded.catch(() => (loaded = null));
+    return loaded;
+  };
+  return {
+    append: async (draft) => (await log()).append(draft),
+    search: async (query, limit) => (await log()).search(query, limit),
+    verify: async () => (await log()).verify(),
+    export: async () => (await log()).export(),
+    clear: async () => (await log()).clear(),
   };
 }
