@@ -53,6 +53,13 @@ export const tinyGemma = (server: string): Promise<CatalogueRow> =>
     { id: 'tiny-gemma.webllm', engine: 'webllm' },
   );
 
+/** The same weights on wllama. */
+export const tinyGguf = (server: string): Promise<CatalogueRow> =>
+  row(`${server}models/tiny-gemma/gguf/`, ['tiny-gemma-f16.gguf'], {
+    id: 'tiny-gemma.wllama',
+    engine: 'wllama',
+  });
+
 /** Random weights on wllama. */
 export const randomGguf = (server: string): Promise<CatalogueRow> =>
   row(`${server}made/`, ['random.gguf'], { id: 'random.wllama', engine: 'wllama' });
