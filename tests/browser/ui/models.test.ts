@@ -73,6 +73,13 @@ test('one that goes on with the app closed says that instead', async () => {
   expect(page.getByText(/^Keep this screen open/).elements()).toEqual([]);
 });
 
+test('one that has arrived and is not verified yet says that it is being checked', async () => {
+  const whole = { received: 100e6, total: 100e6, bytesPerSecond: 2e6, background: true };
+  await open([model('a', { kind: 'downloading', ...whole })]);
+  await expect.element(page.getByText('Arrived, being checked')).toBeVisible();
+  expect(page.getByText(/goes on when you leave/).elements()).toEqual([]);
+});
+
 test('a paused one says how far it is and why it waits, and goes on at a tap', async () => {
   const called = await open([
     model('a', { kind: 'paused', received: 40e6, total: 100e6, reason: 'There is no network.' }),
