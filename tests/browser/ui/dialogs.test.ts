@@ -15,7 +15,7 @@ import type {
   CallPart,
   ContextUse,
 } from '../../../src/store/records.ts';
-import type { LockChange } from '../../../src/store/store.ts';
+import type { LockChange, Locked } from '../../../src/store/store.ts';
 import Asks from '../../../src/ui/conversation/Asks.svelte';
 import { navigate } from '../../../src/ui/router.ts';
 import Actions from '../../../src/ui/screens/Actions.svelte';
@@ -439,15 +439,13 @@ async function lock(isOn: boolean, name: string, passphrase?: string): Promise<E
 }
 
 async function unlock(): Promise<Element> {
-  await show(Unlock, {
-    locked: {
-      ways: async () => [{ kind: 'passphrase' }],
-      wait: async () => 0,
-      open: async () => ({ ok: true }),
-      erase: async () => undefined,
-    },
-    onopen: () => undefined,
-  });
+  const locked: Locked = {
+    ways: async () => [{ kind: 'passphrase' }],
+    wait: async () => 0,
+    open: async () => ({ ok: true }),
+    erase: async () => undefined,
+  };
+  await show(Unlock, { locked, onopen: () => undefined });
   return tap(/Delete everything/);
 }
 
