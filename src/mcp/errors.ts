@@ -188,6 +188,16 @@ export function protocol(peer: Peer, detail: string): HostError {
   };
 }
 
+/** An answer that says it is JSON and is not, or not all of it. */
+export function brokenJson(peer: Peer, detail: string): HostError {
+  return {
+    code: 'protocol',
+    message: `${peer.name} gave an answer that is cut off or broken.`,
+    advice: 'Try again. If it stays so, tell whoever runs the server.',
+    detail: detail.slice(0, 300),
+  };
+}
+
 /** A file whose size or digest is not what the server's own list says. */
 export function unverified(peer: Peer, detail: string): HostError {
   return {

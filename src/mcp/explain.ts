@@ -15,6 +15,7 @@ import { redact } from '../store/redact.ts';
 import { SignInFault } from './auth/types.ts';
 import { causeOf, diagnose, isHandshake, isInPage } from './diagnose.ts';
 import {
+  brokenJson,
   cors,
   internal,
   notMcp,
@@ -133,7 +134,7 @@ async function tell(cause: unknown, about: Circumstances): Promise<Explained> {
   if (isVersionRefused(cause) || isEraRefusal(cause)) return ofOtherEra(about, detail, 'no');
   if (SdkHttpError.isInstance(cause)) return ofHttp(cause, detail, about);
   if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.ClientHttpUnexpectedContent)
-    return { error: strange(exchange, about, detail), ran: 'maybe' };
+    return { error: strange(exchange, about, detail, cause), ran: 'maybe' };
   if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout)
     return { error: late(peer, exchange, about.seconds), ran: 'maybe' };
 
@@ -144,9 +145,9 @@ async function tell(cause: unknown, about: Circumstances): Promise<Explained> {
     return { error, ran: refused || connecting ? 'no' : 'maybe' };
   }
   // It answered with 200 and something that is not the protocol.
-  const odd = connecting && !ProtocolError.isInstance(cause);
+  const odd = !ProtocolError.isInstance(cause) && (connecting || bodyBy(cause) === 'no json');
   return {
-    error: odd ? strange(exchange, about, detail) : protocol(peer, detail),
+    error: odd ? strange(exchange, about, detail, cause) : protocol(peer, detail),
     ran: 'maybe',
   };
 }
@@ -203,9 +204,27 @@ function codeIn(text: string): unknown {
 }
 
 /** The error of a well-formed answer of HTTP that carries no message of the protocol. */
-function strange(exchange: Exchange | null, about: Circumstances, detail: string): HostError {
-  if (exchange?.contentType.includes('html')) return webPage(about.peer, detail);
-  return about.connecting ? notMcp(about.peer, detail) : protocol(about.peer, detail);
+function strange(
+  exchange: Exchange | null,
+  { peer, connecting }: Circumstances,
+  detail: string,
+  cause: unknown,
+): HostError {
+  if (exchange?.contentType.includes('html')) return webPage(peer, detail);
+  const body = bodyBy(cause);
+  if (body === 'no json') return brokenJson(peer, detail);
+  return connecting && body !== 'json-rpc' ? notMcp(peer, detail) : protocol(peer, detail);
+}
+
+/** What the SDK found a body to be that it could not read: of another kind, or a message gone wrong. */
+function bodyBy(cause: unknown): 'no json' | 'json-rpc' | 'other' {
+  for (let at = cause; at instanceof Error; at = at.cause) {
+    if (at instanceof SyntaxError) return 'no json';
+    // What it misses, for each kind of message; all of them begin with `jsonrpc: "2.0"`.
+    if (at.name.endsWith('ZodError') && 'issues' in at)
+      return /"path":\["jsonrpc"\]/.test(JSON.stringify(at.issues)) ? 'other' : 'json-rpc';
+  }
+  return 'other';
 }
 
 function wantedBy({ requiredScope = '' }: InsufficientScopeError): { challenge: string } {

@@ -31,8 +31,8 @@ describe('adding a server that', () => {
     [
       'answers broken JSON',
       status(200, { type: 'application/json', body: '{"jsonrpc":' }),
-      'not-mcp',
-      /no MCP server/,
+      'protocol',
+      /cut off or broken.*tell whoever runs/,
     ],
     ['answers a bad request', status(400), 'protocol', /makes no sense/],
     ['wants a key', status(401), 'auth', /who is asking.*key/],
