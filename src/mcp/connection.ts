@@ -22,7 +22,8 @@ import { createWire, type Wire } from './wire.ts';
 
 export type * from './connection-types.ts';
 
-const LIMITS: Limits = { connect: 10_000, list: 15_000, call: 60_000, ceiling: 600_000 };
+/** What holds where a server has none of its own; its page shows the first and the third. */
+export const LIMITS: Limits = { connect: 10_000, list: 15_000, call: 60_000, ceiling: 600_000 };
 /** How long a found protocol era is believed without asking again. */
 const ERA_DAYS = 7;
 /** Answers to a POST of servers that may know HTTP+SSE only (2025-03-26, backwards compatibility). */

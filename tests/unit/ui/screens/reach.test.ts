@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { LIMITS as HELD } from '../../../../src/mcp/connection.ts';
 import { LIMITS, readProxy, withLimit } from '../../../../src/ui/screens/reach.ts';
 
 it('takes a proxy on this device, or one that is encrypted, and nothing else', () => {
@@ -28,4 +29,10 @@ it('brings a time limit into its range and leaves the other as it was', () => {
   expect(withLimit({ callMs: 5_000 }, connect, 0)).toEqual({ callMs: 5_000, connectMs: 1_000 });
   expect(withLimit({}, call, 1e9)).toEqual({ callMs: 600_000 });
   expect(withLimit({}, call, NaN)).toEqual({ callMs: 60_000 });
+});
+
+it('shows the limits that hold where none is set: ten seconds to connect, a minute for a call', () => {
+  const shown = Object.fromEntries(LIMITS.map(({ key, usual }) => [key, usual]));
+  expect(shown).toEqual({ connectMs: 10_000, callMs: 60_000 });
+  expect(HELD).toMatchObject({ connect: shown.connectMs, call: shown.callMs });
 });
