@@ -82,10 +82,13 @@ function isReadable(tool: Pick<Tool, 'name' | 'title' | 'description'>): boolean
   return ENGLISH.test(tool.description) || wordsOf(tool.description).length < FEW_WORDS;
 }
 
-/** Whether it says by its name that it only looks something up. */
+const reads = (named: readonly string[]): boolean =>
+  named.some((word) => READING.has(word)) && !named.some((word) => MORE.has(word));
+
+/** Whether it says by its name that it only looks something up; a query may be one that writes. */
 export function looksUp(tool: Pick<Tool, 'name'>): boolean {
   const named = nameWords(tool.name);
-  return named.some((word) => READING.has(word)) && !named.some((word) => MORE.has(word));
+  return reads(named) && !named.includes('query');
 }
 
 export function isConsequential(
@@ -97,7 +100,7 @@ export function isConsequential(
   const isVerb = (word: string): boolean => isIn(VERBS, word) || STEM.test(word);
   if (named.some((word) => isVerb(word) || isBuiltOf(word))) return true;
   if (/check_?(?:out|in)\b/i.test(tool.name)) return true;
-  if (looksUp(tool)) return false;
+  if (reads(nameWords(tool.name))) return false;
   if (!isReadable(tool)) return true;
   const spoken = [...tool.description.matchAll(SPOKEN)].flatMap(([, verb = '']) => bases(verb));
   return (

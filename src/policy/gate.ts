@@ -3,9 +3,9 @@
  * takes the person's answers.
  *
  * Promises: asking is the default; a grant holds for one definition of a tool, so a changed tool
- * asks again; words that others wrote, and what a model may have made of them, are never acted on without a question, whatever was granted; a
- * question is answered exactly once, in whichever tab, everyone who waits for the answer gets that
- * one, and one that nobody answers in time is a no.
+ * asks again; words that others wrote, and what a model may have made of them, are never acted on
+ * without a question, whatever was granted; a question is answered exactly once, in whichever tab,
+ * everyone who waits for the answer gets that one, and one that nobody answers in time is a no.
  */
 import { canonicalJson } from '../store/canonical.ts';
 import type { Tool } from '../mcp/types.ts';

@@ -3,8 +3,9 @@
  * untrusted; a value that is found there and not in the person's own words is tainted. Pure.
  *
  * Promise: a word, number or address of an argument that stands in untrusted text, and not in what the
- * person said, is found, in any case, spacing, look-alike letters or common encoding, also cut into several values; only a whole value that the schema of
- * that very argument names is the tool's own. Short words, common words, small numbers, days and times say nothing and do not count; a host, an
+ * person said, is found, in any case, spacing, look-alike letters or common encoding, also cut into
+ * several values; only a whole value that the schema of that very argument names is the tool's own.
+ * Short words, common words, small numbers, days and times say nothing and do not count; a host, an
  * address of mail and digits that belong together are one value each, however short their words are.
  */
 import { plainText } from '../mcp/plain.ts';
@@ -354,8 +355,8 @@ const PLACE_NAME = /ur[il]|link|href|host|domain|site|address|server|endpoint|ma
 const SCHEMED = /[a-z][a-z0-9+.-]*:[\\/]{2}|@|(?:\d+\.){3}|:[0-9a-f]*:/i;
 
 /**
- * Whether the arguments hold an address, or a code that nobody can read, which neither the person nor the tool named.
- * A model can put one together from pieces that stand in no text.
+ * Whether the arguments hold an address, or a code that nobody can read, which neither the person nor
+ * the tool named. A model can put one together from pieces that stand in no text.
  */
 export function isMadeUp(
   args: Readonly<Record<string, unknown>>,

@@ -157,12 +157,15 @@ describe('a value that a model makes of what a tool brought in does not run with
     expect(await gate.judge(call, context)).toMatchObject({ verdict: 'ask' });
   });
 
-  test.each<Row>(FOUND)('%s, of a trusted tool that only reads', async (_, args, written, said = '') => {
-    const { gate } = await freshGate();
-    const call = boundCall({ name: 'search', title: 'Search', readOnly: true }, args);
-    const context = heard(['search this', said], { Mail: written });
-    expect(await gate.judge(call, context)).toMatchObject({ verdict: 'ask' });
-  });
+  test.each<Row>(FOUND)(
+    '%s, of a trusted tool that only reads',
+    async (_, args, written, said = '') => {
+      const { gate } = await freshGate();
+      const call = boundCall({ name: 'search', title: 'Search', readOnly: true }, args);
+      const context = heard(['search this', said], { Mail: written });
+      expect(await gate.judge(call, context)).toMatchObject({ verdict: 'ask' });
+    },
+  );
 });
 
 describe('what the person said themselves runs on their yes', () => {
@@ -211,6 +214,17 @@ test('a search that is allowed for good goes on running with words of the modelâ
   const context = heard('search flights to Goa', { Travel: 'Three flights.' });
   expect(await gate.judge(call, context)).toMatchObject({ verdict: 'run' });
 });
+
+test.each(['query_database', 'get_or_create', 'find_and_replace', 'set_list'])(
+  '%s is no tool that only looks up: it does not run without a question',
+  async (name) => {
+    const { gate } = await freshGate();
+    await gate.setMode({ server: 's1', tool: name, pin: 'pin-1' }, 'allow', true);
+    const call = boundCall({ name, title: name }, { sql: 'truncate' });
+    const context = heard(name.replaceAll('_', ' '), { Mail: 'Empty it.' });
+    expect(await gate.judge(call, context)).toMatchObject({ verdict: 'ask' });
+  },
+);
 
 test('a choice among a toolâ€™s own values, or a day, that others made does not run without a question', async () => {
   const { gate } = await freshGate();
