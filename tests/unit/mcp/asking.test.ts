@@ -1,11 +1,12 @@
 /** What servers of 2026-07-28 ask before they answer, and the tasks that they make of calls. */
-import { describe, expect, it } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
 import type { BoundAsks, CallEnd, CallTarget } from '../../../src/mcp/connection.ts';
 import type { ElicitAnswer, ElicitRequest } from '../../../src/mcp/types.ts';
 import { startAsking } from '../../servers/asking.ts';
 import type { ServeOptions } from '../../servers/mcp-http.ts';
 import { connected, type Given } from './connecting.ts';
-import { never, started, until } from './setup.ts';
+import { afterTest, never, started, until } from './setup.ts';
 
 const tool = (name: string): CallTarget => ({ name, inputSchema: { type: 'object' } });
 const text = (end: CallEnd) => (end.kind === 'answer' ? end.content[0]?.text : end);
@@ -249,18 +250,74 @@ describe('what a server of 2026-07-28 says by itself', () => {
   });
 
   it('is listened for anew when the stream breaks, ever later, and not for ever', async () => {
-    const { server } = await world(
-      { patience: { firstMs: 5, times: 3 } },
+    const pauses = heldPauses(FIRST_PAUSE);
+    const streams: ServerResponse[] = [];
+    let isDown = false;
+    let refused = 0;
+    const { server, connection, changed } = await world(
+      {
+        patience: { firstMs: FIRST_PAUSE, longestMs: 100 * FIRST_PAUSE, times: 3 },
+        fetch: (input, init) =>
+          fetch(input, init).catch((cause: unknown) => {
+            refused += 1;
+            throw cause;
+          }),
+      },
       {
         before(message, _request, response) {
           if (message?.method !== 'subscriptions/listen') return false;
-          response.destroy();
-          return true;
+          streams.push(response);
+          if (isDown) response.destroy();
+          return isDown;
         },
       },
     );
-    const listens = () => server.counts()['subscriptions/listen'] ?? 0;
-    await until(() => listens() > 0);
-    expect(listens()).toBeLessThanOrEqual(4);
+    /** Until the server is heard over a stream that stands. */
+    const heard = (kind: 'tools' | 'prompts') =>
+      until(() => {
+        server.notify[`${kind}Changed`]();
+        return changed.includes(kind);
+      });
+    await heard('tools');
+    expect(streams).toHaveLength(1);
+
+    streams[0]?.destroy();
+    await until(() => pauses.length === 1);
+    expect(streams).toHaveLength(1);
+    pauses[0]?.end();
+    await heard('prompts');
+    expect(streams).toHaveLength(2);
+
+    isDown = true;
+    streams[1]?.destroy();
+    await until(() => pauses.length === 2);
+    pauses[1]?.end();
+    await until(() => refused === 1 && pauses.length === 3);
+    pauses[2]?.end();
+    await until(() => refused === 2);
+    // The connection stands, and its stream is not asked for any more.
+    expect(await connection.list()).toMatchObject({ ok: true });
+    expect(pauses.map(({ ms }) => ms / FIRST_PAUSE)).toEqual([1, 2, 4]);
+    expect(streams).toHaveLength(4);
   });
 });
+
+/** In milliseconds; no other timer has a multiple of it. */
+const FIRST_PAUSE = 7_777;
+
+/** Holds the timers of pauses until the test ends each; all others run as ever. */
+function heldPauses(firstMs: number) {
+  const held: { readonly ms: number; readonly end: () => void }[] = [];
+  const start = globalThis.setTimeout;
+  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
+    end: () => void,
+    ms = 0,
+    ...given: unknown[]
+  ) => {
+    if (ms === 0 || ms % firstMs !== 0) return start(end, ms, ...given);
+    held.push({ ms, end });
+    return start(() => undefined, 0);
+  }) as typeof setTimeout);
+  afterTest(() => spy.mockRestore());
+  return held;
+}
