@@ -238,11 +238,15 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     role: Message['role'],
     state: Message['state'],
     parts: readonly Part[],
+    change: (old: Conversation) => Conversation = (old) => old,
   ): Promise<Message> => {
+    let kept = conversation;
     const message = await store.messages.add(
       { id: crypto.randomUUID(), conversation: id, role, createdAt: ports.clock(), state },
       parts,
+      (old) => (kept = change(old)),
     );
+    conversation = kept;
     setMessage(message, parts);
     return message;
   };
@@ -418,19 +422,25 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     });
   };
 
-  /** Turns the oldest queued message into a message; false where there is none. */
+  /**
+   * Turns the oldest queued message into a message; false where there is none. In one write: words
+   * that are taken out are a message, whatever happens next, and what is private is so from then on.
+   */
   const dequeue = async (): Promise<boolean> => {
-    let next: Queued | undefined;
-    const kept = await store.conversations.update(id, (old) => {
-      next = old.queue[0];
-      return next === undefined ? undefined : { ...old, queue: old.queue.slice(1) };
-    });
-    if (next === undefined) return false;
-    if (kept) conversation = kept;
-    const { text, attached, foreign } = asWords(next);
-    await addMessage('user', 'done', userParts(text, attached, foreign));
-    if (attached.some((part) => part.private)) await patch({ private: true });
-    return true;
+    for (;;) {
+      const next = (await store.conversations.get(id))?.queue[0];
+      if (next === undefined) return false;
+      const { text, attached, foreign } = asWords(next);
+      try {
+        await addMessage('user', 'done', userParts(text, attached, foreign), (old) => {
+          if (!isSame(old.queue[0], next)) throw new TakenBack();
+          return { ...old, queue: old.queue.slice(1), ...keptPrivate(attached) };
+        });
+        return true;
+      } catch (error) {
+        if (!(error instanceof TakenBack)) throw error;
+      }
+    }
   };
 
   /** Has the first `turns` turns summarised, by the brain that the mode and the rules allow. */
@@ -531,18 +541,16 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
       if (activity.kind !== 'elsewhere') start('queue', {});
       return;
     }
-    const title = conversation.title || titleOf(text || (attached[0]?.name ?? ''));
-    await addMessage('user', 'done', userParts(text, attached, foreign));
-    brought = brought.filter((it) => !sent.includes(it));
-    await patch({
-      title,
+    // In one write: what is sent is in the draft no more, and what is private is so from then on.
+    await addMessage('user', 'done', userParts(text, attached, foreign), (old) => ({
+      ...old,
+      title: old.title || titleOf(text || (attached[0]?.name ?? '')),
       draft: '',
       attached: undefined,
       foreign: undefined,
-      updatedAt: ports.clock(),
-      // The rule is in force before a brain is chosen.
-      ...(attached.some((part) => part.private) ? { private: true } : {}),
-    });
+      ...keptPrivate(attached),
+    }));
+    brought = brought.filter((it) => !sent.includes(it));
     start('new', options);
   };
 
@@ -630,7 +638,10 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     rename: (title) => patch({ title: title.trim().slice(0, TITLE_LENGTH) }),
     async undo(callId) {
       if (activity.kind === 'idle') setActivity({ kind: 'routing' });
-      const { addUndo, BUSY } = await import('./undo-turn.ts');
+      const { addUndo, BUSY } = await import('./undo-turn.ts').catch((cause: unknown) => {
+        if (!running && activity.kind === 'routing') setActivity(IDLE);
+        throw cause;
+      });
       let made: Message | Trouble = BUSY;
       await inOrder(async () => {
         try {
@@ -705,6 +716,13 @@ function userParts(
   } as const;
   return [words, ...attached];
 }
+
+/** The rule that a private server's text puts in force. */
+const keptPrivate = (attached: readonly AttachmentPart[]): Partial<Conversation> =>
+  attached.some((part) => part.private) ? { private: true } : {};
+
+/** The person took the oldest queued message back, in any tab, just before it was sent. */
+class TakenBack extends Error {}
 
 const asWords = (queued: Queued) =>
   typeof queued === 'string'

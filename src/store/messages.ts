@@ -85,7 +85,7 @@ export function createMessages(connection: Connection, changes: Changes): Messag
 
     parts: (message) => read(['messages', 'parts'], (tx) => partsOfMessage(tx, message)),
 
-    async add(draft, parts) {
+    async add(draft, parts, change = (conversation) => conversation) {
       const message = await write(['conversations', 'messages', 'parts'], 'relaxed', async (tx) => {
         const conversations = tx.objectStore('conversations');
         const [conversation, last] = await Promise.all([
@@ -97,6 +97,7 @@ export function createMessages(connection: Connection, changes: Changes): Messag
         ]);
         if (!conversation) throw new StoreError('gone');
         const added: Message = { ...draft, seq: last ? last.key[1] + 1 : 0 };
+        const changed = change(conversation);
         const updatedAt = Math.max(conversation.updatedAt, added.createdAt);
         const rows = parts.map((part, index): PartRow => ({
           conversation: added.conversation,
@@ -106,7 +107,7 @@ export function createMessages(connection: Connection, changes: Changes): Messag
         }));
         await Promise.all([
           tx.objectStore('messages').add(added),
-          conversations.put({ ...conversation, updatedAt }),
+          conversations.put({ ...changed, updatedAt }),
           ...rows.map((row) => tx.objectStore('parts').put(row)),
         ]);
         return added;

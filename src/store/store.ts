@@ -86,8 +86,13 @@ export interface MessageTable {
   parts(message: string): Promise<Part[]>;
   /**
    * Adds a message behind the last one, with its parts, in one transaction; the store gives the seq.
+   * `change` is made to the conversation in the same transaction; where it throws, nothing is written.
    */
-  add(message: Omit<Message, 'seq'>, parts: readonly Part[]): Promise<Message>;
+  add(
+    message: Omit<Message, 'seq'>,
+    parts: readonly Part[],
+    change?: (conversation: Conversation) => Conversation,
+  ): Promise<Message>;
   setState(id: string, state: Message['state']): Promise<void>;
   /**
    * Writes one part of a message; the promise resolves when it is durable. False, and nothing is

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openSession, type Locks, type Session } from '../../../src/agent/session.ts';
 import { createGate } from '../../../src/policy/gate.ts';
 import type { Brain } from '../../../src/brain/brain.ts';
@@ -372,6 +372,83 @@ describe('a session', () => {
     await session.send('', { attached: [{ ...attached('secret'), private: true }] });
     await until(session, idle);
     expect(session.view().conversation).toMatchObject({ private: true, title: 'secret' });
+  });
+
+  test('knows that a message is private in the same write that stores it, sent at once or queued', async () => {
+    const { open, store } = await world();
+    const session = await open([{ text: 'Read.' }, { text: 'Read again.' }]);
+    // Whatever comes behind the message itself may not come to pass.
+    const seen: (boolean | undefined)[] = [];
+    const add = store.messages.add;
+    Object.assign(store.messages, {
+      add: async (...input: Parameters<typeof add>) => {
+        const message = await add(...input);
+        if (message.role === 'user') seen.push((await store.conversations.get('c1'))?.private);
+        return message;
+      },
+    });
+    await session.send('Tell me');
+    await session.send('', { attached: [{ ...attached('secret'), private: true }] });
+    await until(session, (it) => idle(it) && it.view().messages.length === 4);
+    expect(seen).toEqual([false, true]);
+  });
+
+  test('keeps queued words and what hangs on them where there is no room to send them', async () => {
+    const { open, store } = await world();
+    const session = await open([{ text: 'One.' }, { text: 'Two.' }]);
+    const add = store.messages.add;
+    let full = true;
+    Object.assign(store.messages, {
+      add: async (...input: Parameters<typeof add>) => {
+        const words = input[1].some((part) => part.kind === 'text' && part.text === 'second');
+        if (full && words) throw new QuotaError('full');
+        return add(...input);
+      },
+    });
+    const queued = { text: 'second', attached: [attached('notes')] };
+    await session.send('first');
+    await session.send(queued.text, { attached: queued.attached });
+    await until(session, (it) => it.view().activity.kind === 'idle');
+    expect((await store.conversations.get('c1'))?.queue).toEqual([queued]);
+    full = false;
+    await session.resume();
+    await until(session, (it) => idle(it) && it.view().messages.length === 4);
+    expect(words(session)).toEqual(['first', 'One.', 'second', 'Two.']);
+  });
+
+  test('sends no words that were taken back in another tab as their turn came', async () => {
+    const { open, store } = await world();
+    const session = await open([{ text: 'One.' }, { text: 'Two.' }]);
+    const add = store.messages.add;
+    let taken = false;
+    Object.assign(store.messages, {
+      add: async (...input: Parameters<typeof add>) => {
+        const words = input[1].some((part) => part.kind === 'text' && part.text === 'second');
+        if (words && !taken) {
+          taken = true;
+          await store.conversations.update('c1', (old) => ({ ...old, queue: ['third'] }));
+        }
+        return add(...input);
+      },
+    });
+    await Promise.all([session.send('first'), session.send('second'), session.send('third')]);
+    await until(session, (it) => idle(it) && it.view().messages.length === 4);
+    expect(words(session)).toEqual(['first', 'One.', 'third', 'Two.']);
+  });
+
+  test('is at rest again where what undoes a call could not be loaded', async () => {
+    const { open } = await world();
+    const session = await open([{ text: 'One.' }, { text: 'Two.' }]);
+    await session.send('first');
+    await until(session, idle);
+    vi.doMock('../../../src/agent/undo-turn.ts', () => {
+      throw new TypeError('Failed to fetch');
+    });
+    await expect(session.undo('a call')).rejects.toThrow();
+    expect(session.view().activity.kind).toBe('idle');
+    vi.doUnmock('../../../src/agent/undo-turn.ts');
+    await session.send('second');
+    await until(session, (it) => idle(it) && it.view().messages.length === 4);
   });
 
   test('sends words that were queued for another tab after its last look', async () => {
