@@ -131,7 +131,7 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
   if (it.made !== null)
     return {
       verdict: 'ask',
-      why: `It holds an address or a code that you did not give, and text from ${plainName(it.made)} came before it, so you are asked whatever you allowed.`,
+      why: `It holds an address or a code that you did not give, and what ${plainName(it.made)} gave came before it, so you are asked whatever you allowed.`,
     };
 
   const outdated = grants.find(({ pin }) => pin !== tool.pin && pin !== ANY_PIN);
@@ -153,7 +153,7 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
   if ((it.consequential || !(it.looksUp || pinned)) && it.unproved !== null)
     return {
       verdict: 'ask',
-      why: `Not all of this is in your own words, and text from ${plainName(it.unproved)} came before it, so you are asked whatever you allowed.`,
+      why: `Not all of this is in your own words, and what ${plainName(it.unproved)} gave came before it, so you are asked whatever you allowed.`,
     };
   if (it.consequential && it.pictured !== null)
     return {
@@ -256,7 +256,7 @@ export function createGate({
       const { isConsequential, looksUp } = read;
       const known = readKnown(said, untrusted, read.definitionsOfOthers(tool, offered));
       const consequential = isConsequential(tool);
-      const newest = untrusted.at(-1)?.source ?? null;
+      const newest = untrusted.at(-1)?.source ?? pictures.at(-1) ?? null;
       const origins = originsOf(args, tool, known, !tool.readOnly);
       const verdict = judge({
         tool,
@@ -267,7 +267,7 @@ export function createGate({
         tainted: origins.find(({ from }) => from === 'untrusted')?.source ?? null,
         wished: wishedBy(tool, consequential, known),
         pictured: pictures.at(-1) ?? null,
-        unproved: isGrounded(args, tool, known) ? null : (newest ?? pictures.at(-1) ?? null),
+        unproved: isGrounded(args, tool, known) ? null : newest,
         made: newest !== null && isMadeUp(args, tool, known) ? newest : null,
         looksUp: looksUp(tool),
       });

@@ -399,7 +399,7 @@ test('a call whose outcome nobody knows offers to check with the server’s own 
     .toHaveValue(
       'Use “List bookings” of Travel to check whether this took effect: Book a flight, 6E 5312.',
     );
-  // What the server called its tools, and what the model called them with, the person did not say.
-  const theirs = [{ source: 'Travel', text: 'List bookings\nBook a flight, 6E 5312' }];
+  // What the server calls itself and its tools, and what the model called them with, the person did not say.
+  const theirs = [{ source: 'Travel', text: 'Travel\nList bookings\nBook a flight, 6E 5312' }];
   expect(named(session, 'setDraft').at(-1)?.[1]).toEqual(theirs);
 });

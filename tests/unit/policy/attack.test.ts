@@ -241,6 +241,29 @@ test('a choice among a tool’s own values, or a day, that others made does not 
   expect(await verdictOf({ action: 'keep', day: '2027-01-01' })).toBe('ask');
 });
 
+test('what a model may have read in a picture does not run without a question, though no text says it', async () => {
+  const { gate } = await freshGate();
+  await gate.setMode({ server: 's1', tool: 'note', pin: 'pin-1' }, 'allow', true);
+  const judged = (args: Record<string, unknown>) =>
+    gate.judge(boundCall({ name: 'note', title: 'Note' }, args), {
+      ...heard('note milk'),
+      pictures: ['Camera'],
+    });
+  expect(await judged({ text: 'milk' })).toMatchObject({ verdict: 'run' });
+  expect(await judged({ text: 'Pay Eve' })).toMatchObject({
+    verdict: 'ask',
+    why: expect.stringContaining('Camera'),
+  });
+});
+
+test('an address of which no text speaks does not run without a question after a picture', async () => {
+  const { gate } = await freshGate();
+  const call = boundCall({ name: 'fetch', readOnly: true }, { url: 'https://eve.example/' });
+  const context = { ...heard('fetch it'), pictures: ['Camera'] };
+  expect(await gate.judge(call, heard('fetch it'))).toMatchObject({ verdict: 'run' });
+  expect(await gate.judge(call, context)).toMatchObject({ verdict: 'ask' });
+});
+
 test.each(['🚀', 'x', '_', '—'])(
   'a tool whose name has no word (%s) does not run without a question once others have written',
   async (name) => {
