@@ -1,7 +1,8 @@
 /** What a cloud costs is counted wherever its answer goes, also where no provider says it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCloud } from '../../../../src/brain/cloud/accounts.ts';
-import { costOf } from '../../../../src/brain/cloud/cost.ts';
+import { costOf, counted } from '../../../../src/brain/cloud/cost.ts';
+import type { Brain, BrainEvent } from '../../../../src/brain/brain.ts';
 import { startCloud, type CloudServer } from '../../../servers/cloud.ts';
 import { KEY, ask, collect, newStore } from './bench.ts';
 
@@ -69,4 +70,50 @@ test('an answer that nobody waits for to its end is counted all the same', async
   for await (const event of brain!.stream(ask('Say hello.'), new AbortController().signal))
     if (event.type === 'usage') break;
   expect(await spent()).toBeGreaterThan(0);
+});
+
+describe('an answer that breaks off before its provider says what it used', () => {
+  const price = { input: 1_000_000, output: 10_000_000 };
+  /** Counts letters, writes `events`. */
+  const brain = (events: readonly BrainEvent[]): Brain => ({
+    describe: () => ({}) as ReturnType<Brain['describe']>,
+    countTokens: (text) => text.length,
+    async *stream() {
+      yield* events;
+    },
+  });
+  const costs = async (events: readonly BrainEvent[], request = ask('Say hello.')) => {
+    let sum = 0;
+    const told = await collect(
+      counted(brain(events), price, async (cost) => void (sum += cost)),
+      request,
+    );
+    return { sum, told: told.usage?.cost };
+  };
+  const aborted = { type: 'end', reason: 'aborted' } as const;
+  const words = { type: 'text', text: 'Hel' } as const;
+
+  test('is counted by what was read and written until then, pictures left out', async () => {
+    const { sum, told } = await costs([words, aborted]);
+    expect(told).toBe(sum);
+    const more = await costs([words, { ...words, text: 'lo' }, aborted]);
+    expect(more.sum - sum).toBe(20);
+    expect(sum).toBeGreaterThan(30 + 'Say hello.'.length);
+    const seen = ask('Say hello.');
+    const images = [{ mime: 'image/png', data: 'A'.repeat(10_000) }];
+    const messages = seen.messages.map((it) => (it.role === 'user' ? { ...it, images } : it));
+    expect((await costs([words, aborted], { ...seen, messages })).sum).toBe(sum);
+  });
+
+  test('is counted by the provider’s figures as far as they came, and by its cost where that came', async () => {
+    const begun = { type: 'usage', usage: { promptTokens: 7, outputTokens: 1 } } as const;
+    expect((await costs([words, begun, aborted])).sum).toBe(7 + 30);
+    const known = { type: 'usage', usage: { cost: 0.5 } } as const;
+    expect((await costs([words, known, aborted])).sum).toBe(0.5);
+  });
+
+  test('costs nothing where nothing was written', async () => {
+    const error = { kind: 'auth', message: 'No.', advice: '' } as const;
+    expect((await costs([{ type: 'end', reason: 'error', error }])).sum).toBe(0);
+  });
 });
