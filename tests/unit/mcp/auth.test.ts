@@ -1,13 +1,18 @@
 /** Sign-in with servers, against a real authorization server (oidc-provider). */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeAll, afterAll, expect, test } from 'vitest';
+import { format } from 'node:util';
+import { beforeAll, afterAll, expect, test, vi } from 'vitest';
 import { clientDocument, DOCUMENT_PATH } from '../../../src/mcp/auth/client.ts';
 import { startAuthorization, type Authorization } from '../../servers/authorization.ts';
 import { closeServer, listen } from '../../servers/mcp-http.ts';
 import { startTravel } from '../../servers/travel.ts';
 import { messageOf, newDesk, ORIGIN, wordsOf } from './auth-world.ts';
-import { afterTest, started, until } from './setup.ts';
+import { rawRows, wordsIn } from '../store/locked.ts';
+import { afterTest, newStore, started, until } from './setup.ts';
+
+/** Random bits, and behind them whose sign-in it is. */
+const STATE = /^[\w-]{32,}\.[\w-]+$/;
 
 let server: Authorization;
 beforeAll(async () => {
@@ -15,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('signs in: found by the challenge, registered, with PKCE, resource and state on every request', async () => {
+test('signs in: found by the challenge, registered, with PKCE and state, and the resource on every request', async () => {
   const before = server.asked().length;
   const desk = await newDesk(server.mcp.url);
   expect(await desk.signIn.state(desk.record)).toBe('wanted');
@@ -37,6 +42,8 @@ test('signs in: found by the challenge, registered, with PKCE, resource and stat
     scope: 'openid email notes:read offline_access',
   });
   expect(authorize?.params.code_challenge).toMatch(/^[\w-]{43}$/);
+  expect(authorize?.params.state).toMatch(STATE);
+  expect(desk.visited()?.callback.searchParams.get('state')).toBe(authorize?.params.state);
   const [token] = asked.filter(({ path }) => path === '/token');
   expect(token?.params).toMatchObject({
     grant_type: 'authorization_code',
@@ -376,21 +383,63 @@ test('sign-out without a network forgets all the same, and says that nobody was 
   expect(await desk.signIn.state(desk.record)).toBe('wanted');
 });
 
-test('tokens, codes and verifiers are in no address that the app makes, and tokens in no row in the clear', async () => {
+test('every sign-in has a state, a challenge and a verifier of its own', async () => {
+  const before = server.asked().length;
   const desk = await newDesk(server.mcp.url);
-  await desk.go();
+  for (let time = 0; time < 3; time += 1) {
+    expect(await desk.go()).toEqual({ ok: true });
+    await desk.signIn.signOut(desk.record);
+  }
+  const asked = server.asked().slice(before);
+  const all = (path: string, name: string) =>
+    asked.flatMap((it) => (it.path === path ? [it.params[name]] : []));
+  for (const values of [
+    all('/auth', 'state'),
+    all('/auth', 'code_challenge'),
+    all('/token', 'code_verifier'),
+  ]) {
+    expect(values).toHaveLength(3);
+    expect(new Set(values).size).toBe(3);
+  }
+  for (const state of all('/auth', 'state')) expect(state).toMatch(STATE);
+});
+
+test('tokens, codes and verifiers are in no address that the app makes, in no log, and in no row in the clear', async () => {
+  const said = logged();
+  const name = `mcp-auth-${crypto.randomUUID()}`;
+  const desk = await newDesk(server.mcp.url, { store: await newStore({ name }) });
+  expect(await desk.go()).toEqual({ ok: true });
   const kept = (await desk.store.vault.get(`oauth:${desk.record.id}`)) ?? '';
   const { tokens } = JSON.parse(kept) as {
     tokens: { access_token: string; refresh_token: string };
   };
-  const secrets = [tokens.access_token, tokens.refresh_token];
+  const [exchange] = desk.sent.filter(({ url }) => url === `${server.issuer}/token`);
+  const exchanged = new URLSearchParams(exchange?.body);
+  const once = [exchanged.get('code') ?? '', exchanged.get('code_verifier') ?? ''];
+  expect(once[0]).toBe(desk.visited()?.callback.searchParams.get('code'));
+  const secrets = [tokens.access_token, tokens.refresh_token, ...once];
+
+  // A sign-in that fails with a code and a verifier in hand has more to say.
+  desk.tamper((url) => url.searchParams.set('code', `${once[0]}x`));
+  expect(wordsOf(await desk.go())).not.toContain(once[0]);
+
   const addresses = [...desk.sent.map(({ url }) => url), ...desk.opened].join('\n');
+  const rows = wordsIn([...(await rawRows(name)).values()]);
+  expect(rows).toContain(desk.record.name);
+  const archive = await (await desk.store.archive.export()).text();
   for (const secret of secrets) {
     expect(secret.length).toBeGreaterThan(20);
-    expect(addresses).not.toContain(secret);
+    for (const text of [addresses, rows, archive, ...said()]) expect(text).not.toContain(secret);
   }
   expect(addresses).not.toContain('code_verifier');
-  const archive = await (await desk.store.archive.export()).text();
-  for (const secret of secrets) expect(archive).not.toContain(secret);
-  afterTest(() => undefined);
+  // What was good for one exchange is not kept behind it.
+  for (const secret of once) expect(kept).not.toContain(secret);
 });
+
+/** Whatever is written to the console from now on. */
+function logged(): () => readonly string[] {
+  const levels = ['debug', 'log', 'info', 'warn', 'error'] as const;
+  const spies = levels.map((level) => vi.spyOn(console, level));
+  afterTest(() => spies.forEach((spy) => spy.mockRestore()));
+  return () => spies.flatMap(({ mock }) => mock.calls.map((args) => format(...args)));
+}
