@@ -7,13 +7,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Host } from '../../../src/mcp/types.ts';
+import { startAsking } from '../../servers/asking.ts';
+import { startAuthorization } from '../../servers/authorization.ts';
 import { startBroken } from '../../servers/broken.ts';
 import { startEverything } from '../../servers/everything.ts';
 import { startLegacy } from '../../servers/legacy.ts';
 import { startPeer, type StdioServer } from '../../servers/peers.ts';
+import { startResuming } from '../../servers/resuming.ts';
 import { startTravel } from '../../servers/travel.ts';
 import { startUnruly } from '../../servers/unruly.ts';
-import { afterTest, newHost, started } from './setup.ts';
+import { hostOf, newDesk } from './auth-world.ts';
+import { afterTest, never, newHost, started } from './setup.ts';
 
 interface Endpoint {
   readonly url: string;
@@ -34,10 +39,22 @@ const SERVERS: Readonly<Record<string, () => Promise<Endpoint>>> = {
     const unruly = await startUnruly();
     return { url: unruly.url('none'), close: unruly.close };
   },
+  asking: () => startAsking(),
+  resuming: () => startResuming({ kind: 'http' }),
   everything: () => startEverything('streamableHttp'),
   filesystem: () => publicServer('filesystem'),
   memory: () => publicServer('memory'),
 };
+
+async function isKept(name: string, host: Host, server: string): Promise<void> {
+  const view = (await host.list()).find(({ record }) => record.id === server);
+  const pins = (view?.tools ?? []).map(({ name: tool, pin }) => [tool, pin] as const);
+  expect(pins.length).toBeGreaterThan(0);
+  const sorted = Object.fromEntries([...pins].sort(([a], [b]) => (a < b ? -1 : 1)));
+  await expect(`${JSON.stringify(sorted, null, 2)}\n`).toMatchFileSnapshot(
+    `../../servers/golden/${name}.json`,
+  );
+}
 
 describe('the list of', () => {
   it.each(Object.entries(SERVERS))(
@@ -47,14 +64,16 @@ describe('the list of', () => {
       const { host } = await newHost({ limits: { connect: 60_000, list: 60_000 } });
       const added = await host.add({ url: server.url });
       if (!added.ok) throw new Error(added.error.message);
-      const view = (await host.list()).find(({ record }) => record.id === added.server.id);
-      const pins = (view?.tools ?? []).map(({ name: tool, pin }) => [tool, pin] as const);
-      expect(pins.length).toBeGreaterThan(0);
-      const sorted = Object.fromEntries([...pins].sort(([a], [b]) => (a < b ? -1 : 1)));
-      await expect(`${JSON.stringify(sorted, null, 2)}\n`).toMatchFileSnapshot(
-        `../../servers/golden/${name}.json`,
-      );
+      await isKept(name, host, added.server.id);
     },
     120_000,
   );
+
+  it('the notebook behind a sign-in is the one that is kept', async () => {
+    const server = await started(startAuthorization());
+    const desk = await newDesk(server.mcp.url);
+    const host = await hostOf(desk);
+    expect(await host.signIn(desk.record.id, never())).toEqual({ ok: true });
+    await isKept('notebook', host, desk.record.id);
+  });
 });
