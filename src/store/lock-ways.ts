@@ -6,33 +6,21 @@
  * that is said of its way, so that no part of one can be put into another or be weakened unseen.
  */
 import { toHex } from './canonical.ts';
+import {
+  AES,
+  areRounds,
+  ITERATIONS,
+  IV_BYTES,
+  passphraseKey,
+  SALT_BYTES,
+  USES,
+} from './passphrase.ts';
 import type { WayRow } from './schema.ts';
 import type { NewWay, Proof } from './store.ts';
 
-/** OWASP's figure for PBKDF2 with HMAC-SHA-256. */
-const ITERATIONS = 600_000;
-/** More than this in a row is meant to keep the phone busy. */
-const MOST_ITERATIONS = 10_000_000;
-const SALT_BYTES = 16;
-/** NIST SP 800-38D, 8.2: 96 bits. */
-const IV_BYTES = 12;
 const PRF_BYTES = 32;
 
 const utf8 = new TextEncoder();
-const AES = { name: 'AES-GCM', length: 256 } as const;
-const USES: KeyUsage[] = ['encrypt', 'decrypt'];
-
-/** The same passphrase whichever keyboard wrote its accents. */
-async function passphraseKey(
-  passphrase: string,
-  salt: Uint8Array<ArrayBuffer>,
-  iterations: number,
-): Promise<CryptoKey> {
-  const secret = utf8.encode(passphrase.normalize('NFKC'));
-  const base = await crypto.subtle.importKey('raw', secret, 'PBKDF2', false, ['deriveKey']);
-  const how = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations };
-  return crypto.subtle.deriveKey(how, base, AES, false, USES);
-}
 
 async function passkeyKey(
   secret: Uint8Array<ArrayBuffer>,
@@ -91,7 +79,7 @@ export async function unwrapKey(
     let wrapping: CryptoKey;
     if (way.kind === 'passphrase' && proof.kind === 'passphrase') {
       const { iterations } = way;
-      if (!(iterations > 0 && iterations <= MOST_ITERATIONS)) return null;
+      if (!areRounds(iterations)) return null;
       wrapping = await passphraseKey(proof.passphrase, way.salt, iterations);
     } else if (way.kind === 'passkey' && proof.kind === 'passkey') {
       wrapping = await passkeyKey(proof.secret, way.salt);

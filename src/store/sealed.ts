@@ -5,16 +5,10 @@
  * said in the first line is bound to the rest; each file has its own salt and nonce.
  */
 import { toHex } from './canonical.ts';
+import { areRounds, ITERATIONS, IV_BYTES, passphraseKey, SALT_BYTES } from './passphrase.ts';
 
 export const SEALED_FORMAT = 'deft-sealed';
 const VERSION = 1;
-/** OWASP's figure for PBKDF2 with HMAC-SHA-256. */
-const ITERATIONS = 600_000;
-/** More than this in a file is meant to keep the phone busy. */
-const MOST_ITERATIONS = 10_000_000;
-const SALT_BYTES = 16;
-/** NIST SP 800-38D, 8.2: 96 bits. */
-const IV_BYTES = 12;
 /** The first line is shorter than this. */
 const HEAD_BYTES = 1_024;
 
@@ -34,23 +28,6 @@ function fromHex(text: unknown, length: number): Uint8Array<ArrayBuffer> | null 
   return Uint8Array.from({ length }, (_, at) => parseInt(text.slice(2 * at, 2 * at + 2), 16));
 }
 
-/** The same passphrase whichever keyboard wrote its accents. */
-async function keyOf(
-  passphrase: string,
-  salt: Uint8Array<ArrayBuffer>,
-  iterations: number,
-): Promise<CryptoKey> {
-  const secret = utf8.encode(passphrase.normalize('NFKC'));
-  const base = await crypto.subtle.importKey('raw', secret, 'PBKDF2', false, ['deriveKey']);
-  return crypto.subtle.deriveKey(
-    { name: 'PBKDF2', hash: 'SHA-256', salt, iterations },
-    base,
-    { name: 'AES-GCM', length: 256 },
-    false,
-    ['encrypt', 'decrypt'],
-  );
-}
-
 /** Locks a file with a passphrase. */
 export async function seal(content: Blob, passphrase: string): Promise<Blob> {
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
@@ -63,7 +40,7 @@ export async function seal(content: Blob, passphrase: string): Promise<Blob> {
     iv: toHex(iv),
   };
   const line = utf8.encode(`${JSON.stringify(head)}\n`);
-  const key = await keyOf(passphrase, salt, ITERATIONS);
+  const key = await passphraseKey(passphrase, salt, ITERATIONS);
   const cipher = { name: 'AES-GCM', iv, additionalData: line };
   const sealed = await crypto.subtle.encrypt(cipher, key, await content.arrayBuffer());
   return new Blob([line, sealed], { type: 'application/octet-stream' });
@@ -102,11 +79,9 @@ export async function unseal(file: Blob, passphrase: string): Promise<Unsealed> 
   const { iterations } = head;
   const salt = fromHex(head.salt, SALT_BYTES);
   const iv = fromHex(head.iv, IV_BYTES);
-  const bounded =
-    Number.isInteger(iterations) && Number(iterations) > 0 && Number(iterations) <= MOST_ITERATIONS;
-  if (!salt || !iv || !bounded) return { ok: false, why: 'damaged' };
+  if (!salt || !iv || !areRounds(iterations)) return { ok: false, why: 'damaged' };
   const additionalData = utf8.encode(line);
-  const key = await keyOf(passphrase, salt, Number(iterations));
+  const key = await passphraseKey(passphrase, salt, iterations);
   try {
     const body = await file.slice(additionalData.length).arrayBuffer();
     const clear = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, body);
