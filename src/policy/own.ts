@@ -85,7 +85,7 @@ export function ownValues(
         place.values.some((value) => memberOf(value, text) !== undefined)
       );
     return place.values.some(
-      (value) => (typeof value === 'string' || typeof value === 'number') && String(value) === text,
+      (value) => value !== undefined && typeof value !== 'object' && String(value) === text,
     );
   };
 }

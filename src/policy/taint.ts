@@ -38,6 +38,7 @@ const DAY_OR_TIME =
 export interface Known {
   readonly said: ReadonlySet<string>;
   readonly saidSqueezed: string;
+  readonly saidText: string;
   readonly saidAddresses: ReadonlySet<string>;
   /** Addresses as the person said them, without the domains around them. */
   readonly saidHosts: ReadonlySet<string>;
@@ -103,6 +104,7 @@ export function readKnown(
   return {
     said: keysOf(said.map(plainText)),
     saidSqueezed: said.map(squeezed).join('\n'),
+    saidText: said.map(plainText).join('\n'),
     saidAddresses: new Set(addressKeys(said.map(plainText)).flatMap(domainsOf)),
     saidHosts: new Set(addressKeys(said.map(plainText))),
     saidPhrases: said.map(plainText).map(phraseOf).join('\n'),
@@ -119,12 +121,14 @@ interface Leaf {
   readonly text: string;
   /** It is the last of the names, not the value under it. */
   readonly isName: boolean;
+  /** It is no text: yes, no, nothing. */
+  readonly isChoice?: boolean;
 }
 
 /** Every text and number of the arguments, and the names inside of them. */
 function leavesOf(value: unknown, names: readonly string[] = []): Leaf[] {
   const leaf = (text: string): Leaf => ({ path: names.join('/'), names, text, isName: false });
-  if (typeof value === 'string') return [leaf(value)];
+  if (typeof value === 'string') return value === '' ? [] : [leaf(value)];
   if (typeof value === 'number') return [leaf(String(value))];
   if (typeof value !== 'object' || value === null) return [];
   // What nests deeper is read as one text.
@@ -322,7 +326,8 @@ function isAllTrivial(text: string): boolean {
 
 /**
  * Whether every value of the arguments is the person's own, or the tool's. Of several values that a
- * tool allows, one that others spoke of and the person did not may be their choice; so may a day.
+ * tool allows, one that others spoke of and the person did not may be their choice; so may a day, a
+ * yes or a no whose name the person did not say.
  */
 export function isGrounded(
   args: Readonly<Record<string, unknown>>,
@@ -335,18 +340,39 @@ export function isGrounded(
       ({ key }) =>
         !isCommon(key) && !known.said.has(key) && known.sources.some((it) => it.words.has(key)),
     );
-  return leavesOf(args).every(({ names, text, isName }) => {
-    // A name is the tool's; one that is not is looked for in untrusted text all the same.
-    if (isName) return true;
-    if (isOwn(names, text, false)) return !isTheirs(text);
+  const isSaid = (text: string): boolean => {
+    const words = wordsOf(text);
+    if (words.length === 0) return text.trim() !== '' && known.saidText.includes(text.trim());
+    return words.every(({ key }) => isCommon(key) || known.said.has(key));
+  };
+  const declares = tool.inputSchema.properties !== undefined;
+  return [...leavesOf(args), ...choicesOf(args)].every(({ names, text, isName, isChoice }) => {
+    if (isOwn(names, text, isName)) return isName || !isTheirs(text);
+    // Where a tool declares nothing, the names that it is called with are its own.
+    if (isName) return (names.length === 1 && !declares) || isSaid(text);
+    if (isChoice) return nameWords(names.at(-1) ?? '').some((key) => known.said.has(key));
+    if (/^-?\d+(?:\.\d+)?$/.test(text) && /[-.]/.test(text)) return isNumberSaid(text, known);
     const plain = plainText(text);
     const times = plain.match(DAY_OR_TIME) ?? [];
     if (times.some((it) => !known.saidTimes.has(it) && known.sources.some((s) => s.times.has(it))))
       return false;
-    return wordsOf(plain.replace(DAY_OR_TIME, ' ')).every(
-      ({ key }) => isCommon(key) || known.said.has(key),
-    );
+    const rest = plain.replace(DAY_OR_TIME, ' ');
+    return (times.length > 0 && wordsOf(rest).length === 0) || isSaid(rest);
   });
+}
+
+/** A number with a sign or a fraction, which words alone do not tell. */
+const isNumberSaid = (text: string, { saidText }: Known): boolean =>
+  [text, text.replace('.', ','), text.replace('-', '−'), text.replace('-', 'minus ')].some((it) =>
+    saidText.includes(it),
+  );
+
+/** Values that are no text: yes, no, nothing. Each is a choice that its name tells of. */
+function choicesOf(value: unknown, names: readonly string[] = []): Leaf[] {
+  if (typeof value === 'boolean' || value === null || value === '')
+    return [{ path: names.join('/'), names, text: String(value), isName: false, isChoice: true }];
+  if (typeof value !== 'object' || names.length > 64) return [];
+  return Object.entries(value).flatMap(([name, inner]) => choicesOf(inner, [...names, name]));
 }
 
 /** Letters and digits in one run that no word is as long as. */

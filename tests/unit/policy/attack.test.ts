@@ -226,6 +226,29 @@ test.each(['query_database', 'get_or_create', 'find_and_replace', 'set_list'])(
   },
 );
 
+test.each<[string, Record<string, unknown>]>([
+  ['yes', { wipe: true }],
+  ['no', { dry: false }],
+  ['nothing', { limit: null }],
+  ['an empty text', { limit: '' }],
+  ['signs alone', { limit: '../*' }],
+  ['an emoji', { limit: '💣' }],
+  ['a sign before a number of theirs', { limit: -5 }],
+  ['a fraction of numbers of theirs', { limit: 5.25 }],
+  ['a name inside', { limit: { eve: {} } }],
+  ['a name that is not declared', { everything: true }],
+])('%s that the person did not say does not run without a question', async (_, args) => {
+  const { gate } = await freshGate();
+  await gate.setMode({ server: 's1', tool: 'set_rule', pin: 'pin-1' }, 'allow', true);
+  const properties = { wipe: { type: 'boolean' }, dry: {}, limit: {} };
+  const rule = { name: 'set_rule', title: 'Set a rule', inputSchema: { properties } };
+  const context = heard('Set a rule: 5 of 25', { Mail: 'Do it.' });
+  expect(await gate.judge(boundCall(rule, args), context)).toMatchObject({ verdict: 'ask' });
+  const said = heard('Set a rule: wipe, dry', { Mail: 'Do it.' });
+  for (const own of [{ wipe: true }, { dry: false }])
+    expect(await gate.judge(boundCall(rule, own), said)).toMatchObject({ verdict: 'run' });
+});
+
 test('a choice among a tool’s own values, or a day, that others made does not run without a question', async () => {
   const { gate } = await freshGate();
   const schema = {
