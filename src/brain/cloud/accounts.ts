@@ -109,8 +109,7 @@ export function createCloud(options: CloudOptions): Cloud {
     add,
 
     async setImages(id, images) {
-      const account = await store.accounts.get(id);
-      if (account) await store.accounts.put({ ...account, images });
+      await store.accounts.update(id, (account) => ({ ...account, images }));
     },
 
     async setPrice(id, price) {

@@ -117,3 +117,12 @@ describe('an answer that breaks off before its provider says what it used', () =
     expect((await costs([{ type: 'end', reason: 'error', error }])).sum).toBe(0);
   });
 });
+
+test('what the person says of a model in two places at once is all kept, and of one that is gone nothing', async () => {
+  const { cloud, id, store } = await account();
+  const price = { input: 1, output: 2 };
+  await Promise.all([cloud.setImages(id, true), cloud.setPrice(id, price)]);
+  expect(await store.accounts.get(id)).toMatchObject({ images: true, price });
+  await Promise.all([cloud.setImages(id, false), store.accounts.delete(id)]);
+  expect(await store.accounts.get(id)).toBeUndefined();
+});
