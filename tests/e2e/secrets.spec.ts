@@ -70,13 +70,27 @@ test('a secret reaches its own origin and nothing else: no file, no report, no l
         ),
     );
   });
+  /** Which secrets of the sign-in came by: in the form of a request, or in an answer. */
+  const found = new Set<string>();
   context.on('response', (response) => {
-    if (!response.url().endsWith('/token') || response.request().method() !== 'POST') return;
+    const { pathname, origin: from } = new URL(response.url());
+    if (from !== origin(server.issuer) || response.request().method() !== 'POST') return;
+    const keep = (name: string, value: unknown, origins: string[]): void => {
+      if (typeof value !== 'string' || value === '') return;
+      secrets.set(value, origins);
+      found.add(name);
+    };
+    if (pathname === '/token') {
+      const form = new URLSearchParams(response.request().postData() ?? '');
+      keep('code_verifier', form.get('code_verifier'), [from]);
+    }
+    if (pathname !== '/token' && pathname !== '/reg') return;
     reading.push(
       response.json().then((body: Readonly<Record<string, unknown>>) => {
         for (const name of ['access_token', 'refresh_token', 'id_token'])
-          if (typeof body[name] === 'string')
-            secrets.set(body[name], [origin(server.issuer), origin(server.mcp.url)]);
+          keep(name, body[name], [from, origin(server.mcp.url)]);
+        for (const name of ['client_secret', 'registration_access_token'])
+          keep(name, body[name], [from]);
       }),
     );
   });
@@ -145,7 +159,8 @@ test('a secret reaches its own origin and nothing else: no file, no report, no l
     expect(everything.includes(MARKER)).toBe(true);
 
     await Promise.all(reading);
-    expect(secrets.size).toBeGreaterThanOrEqual(3);
+    for (const name of ['code_verifier', 'access_token', 'refresh_token'])
+      expect([...found]).toContain(name);
     await context.close();
 
     // What the person wrote is there in the clear, so a secret would be found if it were.
