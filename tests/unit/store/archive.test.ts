@@ -159,6 +159,27 @@ describe('an import', () => {
     });
   });
 
+  test('brings back what was seen of a call that failed, for its report', async () => {
+    const from = await freshStore();
+    await from.conversations.put(conversation('c1'));
+    const failed = call('k1', {
+      state: 'done',
+      outcome: {
+        kind: 'unknown',
+        message: 'It broke off.',
+        advice: 'Look.',
+        detail: {
+          seen: { status: 502, headers: { 'retry-after': '30' }, code: -32_603 },
+          text: 'HTTP 502',
+        },
+      },
+    });
+    await from.messages.add(draft('m1', 'c1', { role: 'assistant', state: 'done' }), [failed]);
+    const to = await freshStore();
+    expect(await to.archive.import(await from.archive.export())).toMatchObject({ ok: true });
+    expect(await to.messages.parts('m1')).toEqual([failed]);
+  });
+
   test('a second time changes nothing', async () => {
     const { blob } = await exported();
     const name = freshName();

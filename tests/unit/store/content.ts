@@ -115,15 +115,7 @@ export const parts: Readonly<Record<string, readonly Part[]>> = {
       ...callBase,
       callId: 'k5',
       state: 'done',
-      outcome: {
-        kind: 'unknown',
-        message: 'It broke off.',
-        advice: 'Look.',
-        detail: {
-          seen: { status: 502, headers: { 'retry-after': '30' }, code: -32_603 },
-          text: 'HTTP 502',
-        },
-      },
+      outcome: { kind: 'unknown', message: 'It broke off.', advice: 'Look.' },
     },
     { ...callBase, callId: 'k6', state: 'denied', why: 'You have not allowed it.', reason: 'No' },
     { kind: 'badcall', step: 0, callId: 'k7', name: 'nope', raw: 'nope(', error: 'No such tool.' },
