@@ -72,6 +72,8 @@ interface Case {
   readonly wished: string | null;
   /** The newest source of untrusted text, where the arguments are not all the person's own. */
   readonly unproved: string | null;
+  /** The same, where they are not all words of the person's newest message. */
+  readonly stale: string | null;
   /** Who gave a picture that the model was shown, which nobody here can read. */
   readonly pictured: string | null;
   /** The newest source of untrusted text, where the arguments hold an address that nobody has named. */
@@ -92,7 +94,7 @@ interface Case {
  * | after untrusted text, an address in the arguments that nobody has named | ask    |
  * | the definition changed since an answer                                  | ask    |
  * | the tool only reads, and its server is trusted                          | run    |
- * | consequential, after untrusted text, arguments not all the person's own | ask    |
+ * | consequential, after untrusted text, arguments not all the person's own; of their newest message, where the yes is for every conversation | ask |
  * | consequential, after a picture of somebody else was shown to the model  | ask    |
  * | changing something, after untrusted text, arguments neither all the person's own nor pinned | ask |
  * | a yes for this tool, definition, conversation and these arguments; of a consequential tool always only with pinned arguments, or after a warning | run |
@@ -154,6 +156,14 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
     return {
       verdict: 'ask',
       why: `Not all of this is in your own words, and what ${plainName(it.unproved)} gave came before it, so you are asked whatever you allowed.`,
+    };
+  const here = holding.some(
+    ({ verdict, conversation }) => verdict === 'allow' && conversation !== undefined,
+  );
+  if (it.consequential && !here && !pinned && it.stale !== null)
+    return {
+      verdict: 'ask',
+      why: `You did not say all of this just now, and what ${plainName(it.stale)} gave came before it, so you are asked whatever you allowed.`,
     };
   if (it.consequential && it.pictured !== null)
     return {
@@ -254,8 +264,11 @@ export function createGate({
       ]);
       const { isGrounded, isMadeUp, originsOf, readKnown, wishedBy } = read;
       const { isConsequential, looksUp } = read;
-      const known = readKnown(said, untrusted, read.definitionsOfOthers(tool, offered));
       const consequential = isConsequential(tool);
+      const others = read.definitionsOfOthers(tool, offered);
+      const known = readKnown(said, untrusted, others);
+      // What was said earlier is no wish for what cannot be undone now.
+      const meant = consequential ? readKnown(said.slice(-1), untrusted, others) : known;
       const newest = untrusted.at(-1)?.source ?? pictures.at(-1) ?? null;
       const origins = originsOf(args, tool, known, !tool.readOnly);
       const verdict = judge({
@@ -268,6 +281,7 @@ export function createGate({
         wished: wishedBy(tool, consequential, known),
         pictured: pictures.at(-1) ?? null,
         unproved: isGrounded(args, tool, known) ? null : newest,
+        stale: isGrounded(args, tool, meant) ? null : newest,
         made: newest !== null && isMadeUp(args, tool, known) ? newest : null,
         looksUp: looksUp(tool),
       });
