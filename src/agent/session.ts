@@ -80,8 +80,8 @@ export interface Session {
    */
   send(text: string, options?: SendOptions): Promise<void>;
   /**
-   * Takes a queued message out, e.g. to edit it; null where it has been sent meanwhile. What of it is
-   * others' stays theirs once it is written into the draft.
+   * Takes a queued message back into the draft, with what hangs on it, in one write; null where it has
+   * been sent meanwhile. What of it is others' stays theirs.
    */
   unqueue(index: number): Promise<Queued | null>;
   stop(): void;
@@ -203,12 +203,16 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
     if (running) return;
     if (elsewhere && !awaitingOwner) {
       awaitingOwner = true;
-      void ports.locks.free(lock).then(async () => {
+      const takeOver = async (): Promise<void> => {
         awaitingOwner = false;
         await reload();
         // Words queued here after the owner's last look.
         if (!closed && !running && activity.kind === 'idle' && waiting()) start('queue', {});
-      });
+      };
+      ports.locks
+        .free(lock)
+        .then(takeOver)
+        .catch(() => undefined);
     }
     messages = list.map((message) => ({ message, parts: parts.get(message.id) ?? [] }));
     activity = elsewhere ? { kind: 'elsewhere' } : IDLE;
@@ -507,8 +511,9 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
 
   const unsubscribe = store.changes.subscribe((change) => {
     if (change.key !== id) return;
-    if (change.topic === 'conversations') void reloadConversation();
-    if (change.topic === 'messages' && change.remote) void reload();
+    // What cannot be read any more, as of a store that was closed, stays drawn as it was.
+    if (change.topic === 'conversations') reloadConversation().catch(() => undefined);
+    if (change.topic === 'messages' && change.remote) reload().catch(() => undefined);
   });
 
   const setActivity = (next: Activity): void => {
@@ -588,13 +593,19 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
         const same = (it: Queued | undefined): boolean => isSame(it, wanted);
         const at = same(old.queue[index]) ? index : old.queue.findIndex(same);
         taken = at >= 0 ? (old.queue[at] ?? null) : null;
-        return taken === null ? undefined : { ...old, queue: old.queue.toSpliced(at, 1) };
+        if (taken === null) return undefined;
+        const { text, attached, foreign } = asWords(taken);
+        const theirs = united(old.foreign, textsOfPieces(text, foreign));
+        const hanging = [...(old.attached ?? []), ...attached];
+        return {
+          ...old,
+          queue: old.queue.toSpliced(at, 1),
+          draft: [old.draft, text].filter(Boolean).join('\n\n'),
+          ...(theirs.length > 0 ? { foreign: theirs } : {}),
+          ...(hanging.length > 0 ? { attached: hanging } : {}),
+        };
       });
       if (kept) conversation = kept;
-      if (taken !== null) {
-        const { text, foreign } = asWords(taken);
-        brought = [...brought, ...textsOfPieces(text, foreign)];
-      }
       changed();
       return taken;
     },

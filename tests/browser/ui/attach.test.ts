@@ -249,7 +249,11 @@ test('what was attached is shown with the words, and queued words take theirs ba
   await expect.element(page.getByRole('button', { name: 'First note Notes' })).toBeVisible();
   await button('Take back').click();
   await expect.element(box()).toHaveValue('And this');
-  expect(named(session, 'setAttached')).toEqual([[[part]]]);
+  // The session hangs it on the draft as it gives the words back.
+  expect(named(session, 'setAttached')).toEqual([]);
+  await expect
+    .element(page.getByRole('list', { name: 'Attached' }).getByText('First note'))
+    .toBeVisible();
 });
 
 const WAV = (() => {

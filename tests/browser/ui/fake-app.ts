@@ -203,7 +203,16 @@ export function fakeSession(start: Partial<SessionView> = {}): FakeSession {
       record('unqueue', index);
       const taken = view.conversation.queue[index] ?? null;
       const queue = view.conversation.queue.filter((_, at) => at !== index);
-      this.show({ conversation: { ...view.conversation, queue } });
+      const { attached = [] } = view.conversation;
+      const hanging =
+        typeof taken === 'string' ? attached : [...attached, ...(taken?.attached ?? [])];
+      this.show({
+        conversation: {
+          ...view.conversation,
+          queue,
+          ...(hanging.length > 0 ? { attached: hanging } : {}),
+        },
+      });
       return taken;
     },
     stop: () => record('stop'),

@@ -336,7 +336,7 @@ describe('a session', () => {
   });
 
   test('keeps what hangs on the words, and shows it to the model as text of its server', async () => {
-    const { open } = await world();
+    const { open, store } = await world();
     const brain = scriptedBrain([{ text: 'Read.' }, { text: 'Again.' }, { hang: true }]);
     const session = await open([], brain);
     await session.setDraft('What does it say?');
@@ -361,7 +361,15 @@ describe('a session', () => {
     await until(session, (it) => it.view().activity.kind === 'thinking');
     const queued = { text: 'And this', attached: [attached('more')] };
     await session.send(queued.text, { attached: queued.attached });
+    await session.setDraft('Begun');
+    await session.setAttached([attached('begun')]);
     expect(await session.unqueue(0)).toEqual(queued);
+    // With nothing more to be done: back on the draft, behind what was begun meanwhile.
+    expect(await store.conversations.get('c1')).toMatchObject({
+      queue: [],
+      draft: 'Begun\n\nAnd this',
+      attached: [attached('begun'), attached('more')],
+    });
     session.stop();
     await until(session, (it) => it.view().activity.kind === 'idle');
   });
