@@ -10,8 +10,9 @@ interface Watched {
 }
 
 /**
- * The object that `loaded` resolves with; all of its methods, but for `subscribe`, give promises. A method that is called early waits for the code, and rejects
- * where that cannot be had; `subscribe` works at once; `own` are methods of the stand-in itself.
+ * The object that `loaded` resolves with; all of its methods, but for `subscribe`, give promises. A
+ * method that is called early waits for the code, and rejects where that cannot be had; `subscribe`
+ * works at once; `own` are methods of the stand-in itself.
  */
 export function later<T extends object>(loaded: Promise<T>, own: Partial<T> = {}): T {
   // Whoever calls for the object itself is told.
