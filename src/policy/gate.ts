@@ -127,7 +127,7 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
   if (it.wished !== null && !tool.readOnly)
     return {
       verdict: 'ask',
-      why: `You did not ask for ${named}; text from ${plainName(it.wished)} may have, so you are asked whatever you allowed.`,
+      why: `Your words do not name ${named}, and text from ${plainName(it.wished)} may have led to it, so you are asked whatever you allowed.`,
     };
 
   if (it.made !== null)
