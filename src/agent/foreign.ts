@@ -8,7 +8,12 @@ import type { ForeignPiece, ForeignText } from '../store/records.ts';
 /** Scripts that write without spaces: there, each letter is a word. */
 const UNSPACED =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
-const WORD = new RegExp(`[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])+`, 'gu');
+/**
+ * Signs that are no letters may be read as some: those in circles and squares, of flags, hidden ones,
+ * dots and dashes. A single mark of punctuation, as in a number, is nobody's.
+ */
+const SIGN = '\\p{P}{2,}|[^\\s\\p{L}\\p{M}\\p{N}\\p{P}]';
+const WORD = new RegExp(`[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])+|${SIGN}`, 'gu');
 /** So many words in a row that stand in a text of others are theirs however often they are there. */
 const RUN = 4;
 /** Places of a run that are looked at; a text that repeats itself has no end of them. */

@@ -93,8 +93,16 @@ function convert(value: unknown, type: string): unknown {
   return type === 'number' || Number.isInteger(number) ? number : undefined;
 }
 
+/** A number that JSON has no word for would be shown as it is, and sent as nothing. */
+function holdsUnsendable(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(holdsUnsendable);
+}
+
 /** What is wrong with the arguments, as one message for the model; null where nothing is. */
 export function findProblems(args: Args, schema: JsonSchema): string | null {
+  if (holdsUnsendable(args)) return 'A number is too large.';
   const unknown = unknownArguments(args, schema);
   const errors = errorsOf(args, schema);
   const problems = [...unknown, ...leaves(errors).map((error) => sentence(error, args, schema))];

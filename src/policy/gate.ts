@@ -70,7 +70,10 @@ interface Case {
   readonly tainted: string | null;
   /** The source that may have wished for this call, which the person did not. */
   readonly wished: string | null;
-  /** The newest source of untrusted text, where the arguments are not all the person's own. */
+  /**
+   * The newest source of untrusted text, where the arguments are not all the person's own; of what is
+   * consequential also another server whose tools' definitions speak of it or of its values.
+   */
   readonly unproved: string | null;
   /** The same, where they are not all words of the person's newest message. */
   readonly stale: string | null;
@@ -94,6 +97,7 @@ interface Case {
  * | after untrusted text, an address in the arguments that nobody has named | ask    |
  * | the definition changed since an answer                                  | ask    |
  * | the tool only reads, and its server is trusted                          | run    |
+ * | consequential, arguments not all the person's own, and another server's definition speaks of the tool or of such a value | ask |
  * | consequential, after untrusted text, arguments not all the person's own; of their newest message, where the yes is for every conversation | ask |
  * | consequential, after a picture of somebody else was shown to the model  | ask    |
  * | changing something, after untrusted text, arguments neither all the person's own nor pinned | ask |
@@ -241,20 +245,34 @@ export function createGate({
   readonly store: Pick<Store, 'decisions' | 'grants' | 'changes'>;
   readonly patienceMs?: number;
 }): Gate & Approvals {
-  const grant = (
+  const grantOf = (
     { server, tool, pin }: { readonly server: string; readonly tool: string; readonly pin: string },
     verdict: Grant['verdict'],
     more: Pick<Grant, 'conversation' | 'args' | 'warned'>,
-  ): Promise<void> =>
-    store.grants.put({
-      id: grantId(server, tool, more.conversation ?? null, more.args),
-      server,
-      tool,
-      pin,
-      verdict,
-      createdAt: Date.now(),
-      ...more,
+  ): Grant => ({
+    id: grantId(server, tool, more.conversation ?? null, more.args),
+    server,
+    tool,
+    pin,
+    verdict,
+    createdAt: Date.now(),
+    ...more,
+  });
+
+  /** What an answer settles for later calls. */
+  async function settledBy(
+    question: Parameters<Approvals['decide']>[0],
+    { allow, scope, pinned }: Answer,
+  ): Promise<Grant | undefined> {
+    if (scope === 'once') return undefined;
+    const made = grantOf(question, allow ? 'allow' : 'deny', {
+      ...(scope === 'conversation' ? { conversation: question.conversation } : {}),
+      ...(pinned ? { args: pinnedArguments(question.args, pinned.free) } : {}),
     });
+    const old = allow ? undefined : await store.grants.get(made.id);
+    // One more no does not narrow a never.
+    return old?.verdict === 'deny' && old.pin === ANY_PIN ? { ...made, pin: ANY_PIN } : made;
+  }
 
   return {
     async judge({ tool, args }, { conversation, said, untrusted, offered = [], pictures = [] }) {
@@ -262,7 +280,7 @@ export function createGate({
         store.grants.for(tool.server, tool.name),
         readers(),
       ]);
-      const { isGrounded, isMadeUp, originsOf, readKnown, wishedBy } = read;
+      const { isGrounded, isMadeUp, originsOf, readKnown, wishedBy, wantedBy } = read;
       const { isConsequential, looksUp } = read;
       const consequential = isConsequential(tool);
       const others = read.definitionsOfOthers(tool, offered);
@@ -280,7 +298,9 @@ export function createGate({
         tainted: origins.find(({ from }) => from === 'untrusted')?.source ?? null,
         wished: wishedBy(tool, consequential, known),
         pictured: pictures.at(-1) ?? null,
-        unproved: isGrounded(args, tool, known) ? null : newest,
+        unproved:
+          (isGrounded(args, tool, known) ? null : newest) ??
+          (consequential ? wantedBy(args, tool, known) : null),
         stale: isGrounded(args, tool, meant) ? null : newest,
         made: newest !== null && isMadeUp(args, tool, known) ? newest : null,
         looksUp: looksUp(tool),
@@ -290,28 +310,29 @@ export function createGate({
 
     answer: (question, signal) => waitForDecision(store, question, patienceMs, signal),
 
-    async decide(question, { allow, scope, pinned, reason }) {
+    async decide(question, answer) {
       const { callId, conversation } = question;
+      const { allow, scope, reason } = answer;
       const decision = { callId, conversation, allow, scope, at: Date.now() };
-      const ours = await store.decisions.add(
+      // In one write: a no for good is never known without what it forbids.
+      return store.decisions.add(
         reason === undefined ? decision : { ...decision, reason },
+        await settledBy(question, answer),
       );
-      if (!ours) return false;
-      if (scope !== 'once')
-        await grant(question, allow ? 'allow' : 'deny', {
-          ...(scope === 'conversation' ? { conversation } : {}),
-          ...(pinned ? { args: pinnedArguments(question.args, pinned.free) } : {}),
-        });
-      return true;
     },
 
-    async setMode(tool, mode, warned = false) {
-      const settled = (await store.grants.for(tool.server, tool.tool)).filter(
+    setMode(tool, mode, warned = false) {
+      const next = {
+        never: () => grantOf({ ...tool, pin: ANY_PIN }, 'deny', {}),
+        allow: () => grantOf(tool, 'allow', warned ? { warned } : {}),
+        ask: () => null,
+      }[mode]();
+      // In one write: a never has no moment in which it does not hold.
+      return store.grants.replace(
+        tool,
         ({ conversation, args }) => conversation === undefined && !args,
+        next,
       );
-      await Promise.all(settled.map(({ id }) => store.grants.delete(id)));
-      if (mode === 'never') await grant({ ...tool, pin: ANY_PIN }, 'deny', {});
-      if (mode === 'allow') await grant(tool, 'allow', warned ? { warned } : {});
     },
   };
 }

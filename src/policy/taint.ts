@@ -442,6 +442,34 @@ export function wishedBy(
   return last?.name ?? known.described.find((it) => isNamedIn(tool, it))?.name ?? null;
 }
 
+/**
+ * Whose definition of a tool may have chosen a value of this call that the person did not: it speaks of
+ * this tool, or of a number, a day or a choice among the tool's own values.
+ */
+export function wantedBy(
+  args: Readonly<Record<string, unknown>>,
+  tool: Pick<Tool, 'name' | 'title' | 'inputSchema'>,
+  known: Known,
+): string | null {
+  const isOwn = ownValues(tool.inputSchema);
+  const values = leavesOf(args).filter(({ isName }) => !isName);
+  const days = values.flatMap(({ text }) => text.match(DAY_OR_TIME) ?? []);
+  const keys = values.flatMap(({ names, text }) =>
+    wordsOf(text.replace(DAY_OR_TIME, ' ')).filter(({ key }) =>
+      // A single digit stands in every schema.
+      isOwn(names, text, false)
+        ? !isCommon(key) && !/^\p{N}+$/u.test(key)
+        : /^\p{N}{2,}$/u.test(key),
+    ),
+  );
+  const isGiven = isGrounded(args, tool, known);
+  const speaks = (it: Source): boolean =>
+    (!isGiven && isNamedIn(tool, it)) ||
+    days.some((day) => !known.saidTimes.has(day) && it.times.has(day)) ||
+    keys.some(({ key }) => !known.said.has(key) && it.words.has(key));
+  return known.described.find(speaks)?.name ?? null;
+}
+
 /** Whether a text holds the name or the title of a tool, however it is put together. */
 function isNamedIn({ name, title }: Pick<Tool, 'name' | 'title'>, source: Source): boolean {
   return [name, title].some((it) => {

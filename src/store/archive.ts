@@ -268,6 +268,15 @@ async function dropLeftovers(
   return consents.map((it) => it.id);
 }
 
+/** A yes that was left behind under the id of a conversation is none of one from a file. */
+async function dropConsents(tx: Writing, conversation: string): Promise<string[]> {
+  const grants = tx.objectStore('grants');
+  const found = await grants.index('conversation').getAll(conversation);
+  const consents = found.filter(({ verdict }) => verdict === 'allow').map(({ id }) => id);
+  await Promise.all(consents.map((id) => grants.delete(id)));
+  return consents;
+}
+
 async function writeAll(tx: Writing, archive: ArchiveDocument): Promise<Written> {
   const changed: [Topic, string][] = [];
   let kept = 0;
@@ -322,6 +331,7 @@ async function writeAll(tx: Writing, archive: ArchiveDocument): Promise<Written>
       continue;
     }
     await writeConversation(tx, archived);
+    for (const grant of await dropConsents(tx, id)) changed.push(['grants', grant]);
     changed.push(['messages', id], ['conversations', id]);
     conversations += 1;
     messages += archived.messages.length;

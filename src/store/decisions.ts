@@ -7,13 +7,17 @@ export function createDecisions(connection: Connection, changes: Changes): Decis
     get: (callId) =>
       connection.read(['decisions'], (tx) => tx.objectStore('decisions').get(callId)),
 
-    async add(decision) {
-      const added = await connection.write(['decisions'], 'strict', async (tx) => {
+    async add(decision, grant) {
+      const added = await connection.write(['decisions', 'grants'], 'strict', async (tx) => {
         const store = tx.objectStore('decisions');
         if ((await store.getKey(decision.callId)) !== undefined) return false;
-        await store.add(decision);
+        await Promise.all([
+          store.add(decision),
+          ...(grant ? [tx.objectStore('grants').put(grant)] : []),
+        ]);
         return true;
       });
+      if (added && grant) changes.announce('grants', grant.id);
       if (added) changes.announce('decisions', decision.callId);
       return added;
     },

@@ -110,12 +110,21 @@ export interface MessageTable {
 
 export interface DecisionTable {
   get(callId: string): Promise<Decision | undefined>;
-  /** Writes it if there is none for this call id; false where there was one. */
-  add(decision: Decision): Promise<boolean>;
+  /**
+   * Writes it if there is none for this call id, and what it settles for later calls in the same write;
+   * false, with nothing written, where there was one.
+   */
+  add(decision: Decision, grant?: Grant): Promise<boolean>;
 }
 
 export interface GrantTable extends Table<Grant> {
   for(server: string, tool: string): Promise<Grant[]>;
+  /** Puts `next` in the place of those of a tool that it replaces, in one write; null: nothing. */
+  replace(
+    of: { readonly server: string; readonly tool: string },
+    isReplaced: (grant: Grant) => boolean,
+    next: Grant | null,
+  ): Promise<void>;
 }
 
 export interface SettingsTable {
