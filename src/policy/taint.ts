@@ -336,15 +336,19 @@ export function isGrounded(
 ): boolean {
   const isOwn = ownValues(tool.inputSchema);
   const isTheirs = (text: string): boolean =>
-    wordsOf(text).some(
-      ({ key }) =>
-        !isCommon(key) && !known.said.has(key) && known.sources.some((it) => it.words.has(key)),
+    tellingWords(text).some(
+      (key) => !known.said.has(key) && known.sources.some((it) => it.words.has(key)),
     );
   const isSaid = (text: string): boolean => {
     const words = wordsOf(text);
-    if (words.length === 0) return text.trim() !== '' && known.saidText.includes(text.trim());
-    return words.every(({ key }) => isCommon(key) || known.said.has(key));
+    if (words.length === 0) return text.trim() !== '' && areSignsSaid(text, known);
+    const signs = text.match(REACHING) ?? [];
+    return (
+      tellingWords(text).every((key) => known.said.has(key)) &&
+      signs.every((sign) => known.saidText.match(REACHING)?.includes(sign))
+    );
   };
+  const said = { times: known.saidTimes, phrases: known.saidPhrases };
   const declares = tool.inputSchema.properties !== undefined;
   return [...leavesOf(args), ...choicesOf(args)].every(({ names, text, isName, isChoice }) => {
     if (isOwn(names, text, isName)) return isName || !isTheirs(text);
@@ -354,11 +358,71 @@ export function isGrounded(
     if (/^-?\d+(?:\.\d+)?$/.test(text) && /[-.]/.test(text)) return isNumberSaid(text, known);
     const plain = plainText(text);
     const times = plain.match(DAY_OR_TIME) ?? [];
-    if (times.some((it) => !known.saidTimes.has(it) && known.sources.some((s) => s.times.has(it))))
+    if (times.some((it) => !isTimeIn(it, said) && known.sources.some((s) => isTimeIn(it, s))))
       return false;
     const rest = plain.replace(DAY_OR_TIME, ' ');
     return (times.length > 0 && wordsOf(rest).length === 0) || isSaid(rest);
   });
+}
+
+/** The words of a value that tell whose it is; where all are common ones (`all`), they are its meaning. */
+function tellingWords(text: string): string[] {
+  const keys = wordsOf(text).map(({ key }) => key);
+  const telling = keys.filter((key) => !isCommon(key));
+  return telling.length > 0 ? telling : keys;
+}
+
+/** Signs that make a value reach for more than its words say: the place above, whatever there is, home. */
+const REACHING = /(?<!\.)\.\.(?!\.)|[*~%|;\\]/g;
+
+/** Signs alone (`/`, `.`, `*`) are said where they stand by themselves, not where a sentence ends. */
+function areSignsSaid(text: string, { saidText }: Known): boolean {
+  const alone = new Set(saidText.split(/[\s"'`“”‘’()]+/u));
+  return text
+    .trim()
+    .split(/\s+/)
+    .every((sign) => alone.has(sign));
+}
+
+const MONTHS =
+  'january february march april may june july august september october november december'.split(
+    ' ',
+  );
+
+/** Whether a text speaks of a day or a time of day, as it is written for a tool or in words. */
+function isTimeIn(time: string, { times, phrases }: Pick<Source, 'times' | 'phrases'>): boolean {
+  return times.has(time) || writingsOf(time).some((it) => phrases.includes(` ${it} `));
+}
+
+/** How a day or a time of day may be written besides, as words between single spaces. */
+function writingsOf(time: string): string[] {
+  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d\d)-(\d\d)/.exec(time) ?? [];
+  const [, hour = '', minute = ''] = /(?:^|T)(\d\d?):(\d\d)/.exec(time) ?? [];
+  return [...(year ? writtenDays(year, month, day) : hour ? writtenTimes(hour, minute) : [])];
+}
+
+const bothWays = (digits: string): string[] => [...new Set([digits, String(Number(digits))])];
+
+function writtenDays(year: string, month: string, day: string): string[] {
+  const name = MONTHS[Number(month) - 1] ?? '';
+  const names = [name, name.slice(0, 3), ...(name === 'september' ? ['sept'] : [])];
+  const days = bothWays(day).flatMap((it) => [it, `${it}st`, `${it}nd`, `${it}rd`, `${it}th`]);
+  const inWords = days.flatMap((it) =>
+    names.flatMap((as) => [`${it} ${as}`, `${it} of ${as}`, `${as} ${it}`, `${as} the ${it}`]),
+  );
+  const inDigits = bothWays(day).flatMap((d) =>
+    bothWays(month).flatMap((m) =>
+      [year, year.slice(2)].flatMap((y) => [`${d} ${m} ${y}`, `${m} ${d} ${y}`, `${y} ${m} ${d}`]),
+    ),
+  );
+  return [...inWords, ...inDigits];
+}
+
+function writtenTimes(hour: string, minute: string): string[] {
+  const half = Number(hour) < 12 ? ['am', 'a m'] : ['pm', 'p m'];
+  const twelve = String(Number(hour) % 12 || 12);
+  const clock = minute === '00' ? [twelve, `${twelve} 00`] : [`${twelve} ${minute}`];
+  return clock.flatMap((it) => [`${it} ${half[0]}`, `${it} ${half[1]}`, `${it}${half[0]}`]);
 }
 
 /** A number with a sign or a fraction, which words alone do not tell. */
@@ -367,11 +431,14 @@ const isNumberSaid = (text: string, { saidText }: Known): boolean =>
     saidText.includes(it),
   );
 
-/** Values that are no text: yes, no, nothing. Each is a choice that its name tells of. */
+const isNothing = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** Values that are no text: yes, no, nothing, none of a list. Each is a choice that its name tells of. */
 function choicesOf(value: unknown, names: readonly string[] = []): Leaf[] {
-  if (typeof value === 'boolean' || value === null || value === '')
+  if (typeof value === 'boolean' || (isNothing(value) && names.length > 0))
     return [{ path: names.join('/'), names, text: String(value), isName: false, isChoice: true }];
-  if (typeof value !== 'object' || names.length > 64) return [];
+  if (typeof value !== 'object' || value === null || names.length > 64) return [];
   return Object.entries(value).flatMap(([name, inner]) => choicesOf(inner, [...names, name]));
 }
 
