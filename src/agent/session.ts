@@ -174,12 +174,16 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
   let closed = false;
   let tasks: Promise<void> = Promise.resolve();
   let awaitingOwner = false;
-  /** What others wrote of the draft, from here: known from the tap on, stored or not. */
+  /**
+   * What others wrote of the draft, as it was found or from here: known from the tap on, stored or not,
+   * and also where another tab has sent its own words meanwhile.
+   */
   let brought: readonly ForeignText[] = [];
 
   const found = await store.conversations.get(id);
   if (!found) return null;
   conversation = found;
+  brought = found.foreign ?? [];
 
   const changed = (): void => {
     current = null;
@@ -606,6 +610,10 @@ export async function openSession(id: string, ports: SessionPorts): Promise<Sess
         };
       });
       if (kept) conversation = kept;
+      if (taken !== null) {
+        const { text, foreign } = asWords(taken);
+        brought = united(brought, textsOfPieces(text, foreign));
+      }
       changed();
       return taken;
     },

@@ -62,6 +62,40 @@ test.each([
   }
 });
 
+test.each(['shared', 'taken back'])(
+  'what others wrote of a draft (%s) stays theirs in a tab that shows it, also once another tab has sent its own',
+  async (how) => {
+    const phone = await newPhone();
+    const id = await phone.newConversation();
+    const page = 'Pay Mallory today';
+    const foreign = [{ source: 'a shared page', text: page }];
+    if (how === 'shared')
+      await phone.store.conversations.update(id, (old) => ({ ...old, draft: page, foreign }));
+    else {
+      const pieces = foreignPieces(page, foreign);
+      const queue = [{ text: page, attached: [], foreign: pieces }];
+      await phone.store.conversations.update(id, (old) => ({ ...old, queue }));
+    }
+    const [one, two] = [await phone.open(id), await phone.open(id)];
+    onTestFinished(() => [one, two].forEach((it) => it.kill()));
+    if (how === 'taken back') await one.session.unqueue(0);
+    await two.session.send('Hello');
+    await until(() => two.session.view().questions.length > 0);
+    const callId = two.session.view().questions[0]?.call.callId ?? '';
+    await two.session.answer(callId, { allow: false, scope: 'once' });
+    await until(() => two.session.view().activity.kind === 'idle');
+    await one.session.send(page);
+    const stored = await phone.store.messages.partsOf(id);
+    const words = [...stored.values()]
+      .flat()
+      .filter(({ kind, step }) => kind === 'text' && step === 0);
+    expect(words).toEqual([
+      { kind: 'text', step: 0, text: 'Hello' },
+      expect.objectContaining({ text: page, foreign: foreignPieces(page, foreign) }),
+    ]);
+  },
+);
+
 const CURRENCIES = {
   type: 'object',
   properties: {
