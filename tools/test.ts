@@ -118,7 +118,7 @@ async function readReport<T>(file: string): Promise<T | null> {
   }
 }
 
-function vitest(project: string): Stage {
+function vitest(project: string, ...more: readonly string[]): Stage {
   const report = path.join(REPORTS, `vitest-${project}.json`);
   return {
     name: `vitest ${project}`,
@@ -131,6 +131,7 @@ function vitest(project: string): Stage {
         '--reporter=default',
         '--reporter=json',
         `--outputFile.json=${report}`,
+        ...more,
       ]);
       const found = await readReport<VitestReport>(report);
       return found ? honest(vitestTally(found), code) : FAILED;
@@ -247,7 +248,8 @@ const CHECKS: readonly (readonly Stage[])[] = [
 ];
 
 const TESTS: readonly Stage[] = [
-  vitest('unit'),
+  // Much of it waits for servers, so that two cores have room for more than one file.
+  vitest('unit', '--maxWorkers=2'),
   vitest('browser'),
   conformance(),
   playwright(),
