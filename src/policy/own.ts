@@ -14,6 +14,8 @@ const isObject = (value: unknown): value is Json =>
 interface Place {
   readonly schemas: readonly Json[];
   readonly values: readonly unknown[];
+  /** Those that nobody has to choose: a default, or the only one. */
+  readonly settled: readonly unknown[];
 }
 
 /** The schema with all that applies at the same place: what it refers to, and its branches. */
@@ -42,18 +44,26 @@ const memberOf = (value: unknown, name: string): unknown =>
     ? (value as Json)[name]
     : undefined;
 
-function placeOf(inner: readonly unknown[], root: Json, around: readonly unknown[] = []): Place {
+function placeOf(
+  inner: readonly unknown[],
+  root: Json,
+  around: Pick<Place, 'values' | 'settled'> = { values: [], settled: [] },
+): Place {
   const schemas = new Set<Json>();
   for (const one of inner) spread(one, root, schemas);
-  const own = [...schemas].flatMap(({ enum: some, const: one, default: usual }) => [
+  const usual = [...schemas].map((it) => it.default);
+  const allowed = [...schemas].flatMap(({ enum: some, const: one }) => [
     ...(Array.isArray(some) ? (some as unknown[]) : []),
-    one,
-    usual,
+    ...(one === undefined ? [] : [one]),
   ]);
-  return { schemas: [...schemas], values: [...around, ...own] };
+  return {
+    schemas: [...schemas],
+    values: [...around.values, ...allowed, ...usual],
+    settled: [...around.settled, ...usual, ...(new Set(allowed).size === 1 ? allowed : [])],
+  };
 }
 
-function step({ schemas, values }: Place, name: string, root: Json): Place {
+function step({ schemas, values, settled }: Place, name: string, root: Json): Place {
   const inner = schemas.flatMap(({ properties, items, prefixItems, additionalProperties }) =>
     [
       memberOf(properties, name),
@@ -63,11 +73,24 @@ function step({ schemas, values }: Place, name: string, root: Json): Place {
     ].filter(isObject),
   );
   // In a list the place of a value says nothing.
-  const around = values.flatMap((value) =>
-    Array.isArray(value) ? (value as unknown[]) : [memberOf(value, name)],
-  );
-  return placeOf(inner, root, around);
+  const inside = (all: readonly unknown[]): unknown[] =>
+    all.flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [memberOf(value, name)]));
+  return placeOf(inner, root, { values: inside(values), settled: inside(settled) });
 }
+
+const placeAt = (path: readonly string[], schema: Json): Place =>
+  path.reduce((at, name) => step(at, name, schema), placeOf([schema], schema));
+
+const holds = (values: readonly unknown[], text: string): boolean =>
+  values.some(
+    (value) => value !== undefined && typeof value !== 'object' && String(value) === text,
+  );
+
+/** Tells whether a value of a call is what the tool has there unless somebody chooses. */
+export const settledValues =
+  (schema: Json) =>
+  (path: readonly string[], text: string): boolean =>
+    holds(placeAt(path, schema).settled, text);
 
 /**
  * Tells whether a value of a call is the tool's own. `path`: the names that lead to it; `isName`: it is
@@ -77,15 +100,12 @@ export function ownValues(
   schema: Json,
 ): (path: readonly string[], text: string, isName: boolean) => boolean {
   return (path, text, isName) => {
-    const names = isName ? path.slice(0, -1) : path;
-    const place = names.reduce((at, name) => step(at, name, schema), placeOf([schema], schema));
+    const place = placeAt(isName ? path.slice(0, -1) : path, schema);
     if (isName)
       return (
         place.schemas.some(({ properties }) => memberOf(properties, text) !== undefined) ||
         place.values.some((value) => memberOf(value, text) !== undefined)
       );
-    return place.values.some(
-      (value) => value !== undefined && typeof value !== 'object' && String(value) === text,
-    );
+    return holds(place.values, text);
   };
 }

@@ -12,7 +12,7 @@ import { plainText } from '../mcp/plain.ts';
 import type { Tool } from '../mcp/types.ts';
 import type { ArgumentOrigin } from '../store/records.ts';
 import { numbersIn } from './numbers.ts';
-import { ownValues } from './own.ts';
+import { ownValues, settledValues } from './own.ts';
 import { readings, turned } from './readings.ts';
 import type { UntrustedText } from './types.ts';
 import {
@@ -326,8 +326,8 @@ function isAllTrivial(text: string): boolean {
 
 /**
  * Whether every value of the arguments is the person's own, or the tool's. Of several values that a
- * tool allows, one that others spoke of and the person did not may be their choice; so may a day, a
- * yes or a no whose name the person did not say.
+ * tool allows, one that the person did not say may be the choice of others; so may a day that they
+ * spoke of, and a yes or a no whose name the person did not say.
  */
 export function isGrounded(
   args: Readonly<Record<string, unknown>>,
@@ -339,19 +339,23 @@ export function isGrounded(
     tellingWords(text).some(
       (key) => !known.said.has(key) && known.sources.some((it) => it.words.has(key)),
     );
-  const isSaid = (text: string): boolean => {
+  const isSaid = (given: string): boolean => {
+    const text = given.replace(PARTED, (number) => ungrouped(number, known) ?? number);
     const words = wordsOf(text);
     if (words.length === 0) return text.trim() !== '' && areSignsSaid(text, known);
     const signs = text.match(REACHING) ?? [];
     return (
       tellingWords(text).every((key) => known.said.has(key)) &&
+      (text.match(PARTED) ?? []).every((number) => isNumberSaid(number, known)) &&
       signs.every((sign) => known.saidText.match(REACHING)?.includes(sign))
     );
   };
+  const isSettled = settledValues(tool.inputSchema);
   const said = { times: known.saidTimes, phrases: known.saidPhrases };
   const declares = tool.inputSchema.properties !== undefined;
   return [...leavesOf(args), ...choicesOf(args)].every(({ names, text, isName, isChoice }) => {
-    if (isOwn(names, text, isName)) return isName || !isTheirs(text);
+    if (isOwn(names, text, isName))
+      return isName || (isSettled(names, text) ? !isTheirs(text) : isSaid(text));
     // Where a tool declares nothing, the names that it is called with are its own.
     if (isName) return (names.length === 1 && !declares) || isSaid(text);
     if (isChoice) return nameWords(names.at(-1) ?? '').some((key) => known.said.has(key));
@@ -425,11 +429,26 @@ function writtenTimes(hour: string, minute: string): string[] {
   return clock.flatMap((it) => [`${it} ${half[0]}`, `${it} ${half[1]}`, `${it}${half[0]}`]);
 }
 
-/** A number with a sign or a fraction, which words alone do not tell. */
-const isNumberSaid = (text: string, { saidText }: Known): boolean =>
-  [text, text.replace('.', ','), text.replace('-', '−'), text.replace('-', 'minus ')].some((it) =>
-    saidText.includes(it),
-  );
+/** Numbers with a fraction or groups: each of their pieces may have been said for another thing. */
+const PARTED = /\d+(?:[.,]\d+)+/g;
+const IN_GROUPS = /^\d{1,3}(?:[.,]\d{3})+$/;
+
+/** A number in groups as the person said it, without them. */
+function ungrouped(number: string, { said }: Known): string | undefined {
+  const digits = number.replace(/[.,]/g, '');
+  return IN_GROUPS.test(number) && said.has(digits) ? digits : undefined;
+}
+
+/** A number with a sign, a fraction or groups, which words alone do not tell: whole, no piece of another. */
+function isNumberSaid(text: string, { saidText }: Known): boolean {
+  const ways = [text, text.replace('.', ','), text.replace('-', '−'), text.replace('-', 'minus ')];
+  return ways.some((it) => {
+    const whole = it.replace(/[.\\^$*+?()[\]{}|]/g, '\\$&');
+    return new RegExp(`(?<![\\p{L}\\p{N}]|\\p{N}[.,])${whole}(?!\\p{N}|[.,]\\p{N})`, 'u').test(
+      saidText,
+    );
+  });
+}
 
 const isNothing = (value: unknown): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);

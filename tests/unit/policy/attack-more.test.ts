@@ -15,7 +15,7 @@ import { undoOf } from '../../../src/mcp/undo.ts';
 import { createGate } from '../../../src/policy/gate.ts';
 import type { ArchiveDocument } from '../../../src/store/archive-shape.ts';
 import type { Part } from '../../../src/store/records.ts';
-import { call, conversation, freshStore } from '../store/helpers.ts';
+import { call, freshStore } from '../store/helpers.ts';
 import { boundCall, freshGate, heard, question, tool } from './helpers.ts';
 import { newPhone, tick, until } from './tabs.ts';
 
@@ -148,6 +148,11 @@ test.each<[string, Record<string, unknown>, string]>([
   ['whatever there is under it', { path: 'tmp/*' }, 'Go on.'],
   ['all', { path: 'all' }, 'Delete them all.'],
   ['all, of the tool’s own values', { which: 'all' }, 'Delete them all.'],
+  ['a choice that others only described', { which: 'old' }, 'Take the second of what it offers.'],
+  ['a piece of a number that they said', { path: 19.9 }, 'Make it less.'],
+  ['another piece', { path: '9.95 EUR' }, 'Make it less.'],
+  ['numbers of theirs as one', { path: '12.219 EUR' }, 'Make it more.'],
+  ['a span as a number below nothing', { path: -12 }, 'Make it less.'],
   ['nothing that it is bound by', { only: {} }, 'Go on.'],
   ['nothing that is kept', { keep: [] }, 'Go on.'],
   ['nothing inside', { only: { name: {} } }, 'Go on.'],
@@ -161,11 +166,14 @@ test.each<[string, Record<string, unknown>, string]>([
   const { gate } = await freshGate();
   await gate.setMode({ ...ALLOWED, tool: DELETE.name }, 'allow', true);
   const judged = (said: string) => gate.judge(boundCall(DELETE, args), heard(said, { Mail: mail }));
-  expect(await judged('Delete the old tmp file and/or move it. Thanks...')).toMatchObject({
+  expect(
+    await judged('Delete the tmp file of 219.95 EUR, 7-12 and/or move it. Thanks...'),
+  ).toMatchObject({
     verdict: 'ask',
   });
   // On the same that the person says it runs.
-  const own = 'Delete the file: . or "/" or tmp/.. or tmp/* or all, only, keep, name';
+  const own =
+    'Delete the file: . or "/" or tmp/.. or tmp/* or all, old, only, keep, name, 19.9, 9,95 EUR, 12219, -12';
   expect(await judged(`${own}, 2026-12-24, 2026-12-04, 21:00, 09:30`)).toMatchObject({
     verdict: 'run',
   });
@@ -383,10 +391,9 @@ test('a server from a file that has the address of one in the page is none', asy
   expect(found.filter(({ tool: it }) => it.local || it.readOnly)).toEqual([]);
 });
 
-test('an argument that is no text of the call’s own, and a conversation that has no name, change no verdict', async () => {
+test('a yes for one conversation is none for another, however its name is written', async () => {
   const { gate } = await freshGate();
   await gate.decide(question('k'), { allow: true, scope: 'conversation' });
   for (const other of ['', 'C1', 'c1 ', 'undefined', 'null', '*'])
     expect((await gate.judge(boundCall(), heard('save the trip', {}, other))).verdict).toBe('ask');
-  expect(conversation('c1').id).toBe('c1');
 });
