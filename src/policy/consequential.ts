@@ -15,7 +15,8 @@ const VERBS = new Set(
     'delete del rm remove erase unlink trash discard ' +
     'destroy drop wipe purge clear truncate cancel revoke terminate kill uninstall format overwrite ' +
     'reset reserve sign authorize authorise approve grant unlock disable deploy execute merge dispatch ' +
-    'dial subscribe unsubscribe disburse redeem stake swap gift ban'
+    'dial subscribe unsubscribe disburse redeem stake swap gift ban ' +
+    'expunge shred kick evict expel unfollow unfriend exec'
   ).split(' '),
 );
 /** Verbs that are as often the things that a tool lists. */
@@ -99,6 +100,8 @@ export function isConsequential(
   const named = nameWords(`${tool.name} ${tool.title}`);
   const isVerb = (word: string): boolean => isIn(VERBS, word) || STEM.test(word);
   if (named.some((word) => isVerb(word) || isBuiltOf(word))) return true;
+  // In a description it is as often what a value may be.
+  if (named.includes('empty')) return true;
   if (/check_?(?:out|in)\b/i.test(tool.name)) return true;
   if (reads(nameWords(tool.name))) return false;
   if (!isReadable(tool)) return true;

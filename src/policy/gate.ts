@@ -75,7 +75,10 @@ interface Case {
    * consequential also another server whose tools' definitions speak of it or of its values.
    */
   readonly unproved: string | null;
-  /** The same, where they are not all words of the person's newest message. */
+  /**
+   * The same, where they are not all words of the person's newest message; where they carry no word,
+   * that message has to name the tool.
+   */
   readonly stale: string | null;
   /** Who gave a picture that the model was shown, which nobody here can read. */
   readonly pictured: string | null;
@@ -280,7 +283,8 @@ export function createGate({
         store.grants.for(tool.server, tool.name),
         readers(),
       ]);
-      const { isGrounded, isMadeUp, originsOf, readKnown, wishedBy, wantedBy } = read;
+      const { isGrounded, carriesNothing, isMadeUp, originsOf, readKnown, wishedBy, wantedBy } =
+        read;
       const { isConsequential, looksUp } = read;
       const consequential = isConsequential(tool);
       const others = read.definitionsOfOthers(tool, offered);
@@ -301,7 +305,11 @@ export function createGate({
         unproved:
           (isGrounded(args, tool, known) ? null : newest) ??
           (consequential ? wantedBy(args, tool, known) : null),
-        stale: isGrounded(args, tool, meant) ? null : newest,
+        stale:
+          isGrounded(args, tool, meant) &&
+          !(carriesNothing(args, tool) && wishedBy(tool, consequential, meant) !== null)
+            ? null
+            : newest,
         made: newest !== null && isMadeUp(args, tool, known) ? newest : null,
         looksUp: looksUp(tool),
       });

@@ -369,6 +369,20 @@ export function isGrounded(
   });
 }
 
+/** Whether the arguments hold no value that anybody chose, but for days: that somebody wished for the call does not show. */
+export function carriesNothing(
+  args: Readonly<Record<string, unknown>>,
+  tool: Pick<Tool, 'inputSchema'>,
+): boolean {
+  const isSettled = settledValues(tool.inputSchema);
+  return [...leavesOf(args), ...choicesOf(args)].every(
+    ({ names, text, isName }) =>
+      isName ||
+      isSettled(names, text) ||
+      wordsOf(plainText(text).replace(DAY_OR_TIME, ' ')).length === 0,
+  );
+}
+
 /** The words of a value that tell whose it is; where all are common ones (`all`), they are its meaning. */
 function tellingWords(text: string): string[] {
   const keys = wordsOf(text).map(({ key }) => key);
