@@ -5,6 +5,7 @@
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { foreignPieces } from '../../../src/agent/foreign.ts';
+import { runTurn } from '../../../src/agent/loop.ts';
 import { heardIn } from '../../../src/agent/heard.ts';
 import { bindArguments } from '../../../src/mcp/bind.ts';
 import { createAnswer } from '../../../src/mcp/inquiries.ts';
@@ -16,6 +17,16 @@ import { isConsequential } from '../../../src/policy/consequential.ts';
 import { createGate } from '../../../src/policy/gate.ts';
 import type { ArchiveDocument } from '../../../src/store/archive-shape.ts';
 import type { Part } from '../../../src/store/records.ts';
+import {
+  gateOf,
+  inputOf,
+  memoryJournal,
+  portsOf,
+  routerOf,
+  scriptedBrain,
+  textResult,
+  toolboxOf,
+} from '../agent/world.ts';
 import { call, freshStore } from '../store/helpers.ts';
 import { boundCall, freshGate, heard, question, tool } from './helpers.ts';
 import { newPhone, tick, until } from './tabs.ts';
@@ -423,3 +434,25 @@ test('a yes for one conversation is none for another, however its name is writte
   for (const other of ['', 'C1', 'c1 ', 'undefined', 'null', '*'])
     expect((await gate.judge(boundCall(), heard('save the trip', {}, other))).verdict).toBe('ask');
 });
+
+test.each(['proposed', 'asked', 'allowed', 'denied', 'refused'] as const)(
+  'a task that hangs on a call that is %s is not waited for, and its call is not sent',
+  async (state) => {
+    for (const isClosed of [true, false]) {
+      const toolbox = toolboxOf({ book: { run: async () => textResult('booked') } });
+      const step: Part = { kind: 'step', step: 0, end: 'calls', usage: {} };
+      const journal = memoryJournal([
+        call('k', { state, task: 't1' }),
+        ...(isClosed ? [step] : []),
+      ]);
+      const gate = gateOf(
+        () => 'ask',
+        async () => ({ allow: false, scope: 'once' }),
+      );
+      const router = routerOf(scriptedBrain([{ text: 'Done.' }]));
+      const ports = portsOf({ router, toolbox, journal, gate });
+      expect(await runTurn(inputOf(), ports, new AbortController().signal)).toBe('done');
+      expect(toolbox.ran).toEqual([]);
+    }
+  },
+);
