@@ -76,8 +76,8 @@ interface Case {
    */
   readonly unproved: string | null;
   /**
-   * The same, where they are not all words of the person's newest message; where they carry no word,
-   * that message has to name the tool.
+   * The newest source, where the call is consequential and its arguments are not all words of the
+   * person's newest message; where they carry no word, that message has to name the tool.
    */
   readonly stale: string | null;
   /** Who gave a picture that the model was shown, which nobody here can read. */
@@ -167,7 +167,7 @@ function judge(it: Case): Omit<Verdict, 'origins' | 'consequential'> {
   const here = holding.some(
     ({ verdict, conversation }) => verdict === 'allow' && conversation !== undefined,
   );
-  if (it.consequential && !here && !pinned && it.stale !== null)
+  if (!here && !pinned && it.stale !== null)
     return {
       verdict: 'ask',
       why: `You did not say all of this just now, and what ${plainName(it.stale)} gave came before it, so you are asked whatever you allowed.`,
@@ -290,7 +290,11 @@ export function createGate({
       const others = read.definitionsOfOthers(tool, offered);
       const known = readKnown(said, untrusted, others);
       // What was said earlier is no wish for what cannot be undone now.
-      const meant = consequential ? readKnown(said.slice(-1), untrusted, others) : known;
+      const isMeant = (): boolean => {
+        const meant = readKnown(said.slice(-1), untrusted, others);
+        if (!isGrounded(args, tool, meant)) return false;
+        return !carriesNothing(args, tool) || wishedBy(tool, consequential, meant) === null;
+      };
       const newest = untrusted.at(-1)?.source ?? pictures.at(-1) ?? null;
       const origins = originsOf(args, tool, known, !tool.readOnly);
       const verdict = judge({
@@ -305,11 +309,7 @@ export function createGate({
         unproved:
           (isGrounded(args, tool, known) ? null : newest) ??
           (consequential ? wantedBy(args, tool, known) : null),
-        stale:
-          isGrounded(args, tool, meant) &&
-          !(carriesNothing(args, tool) && wishedBy(tool, consequential, meant) !== null)
-            ? null
-            : newest,
+        stale: consequential && !isMeant() ? newest : null,
         made: newest !== null && isMadeUp(args, tool, known) ? newest : null,
         looksUp: looksUp(tool),
       });

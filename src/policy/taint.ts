@@ -101,13 +101,15 @@ export function readKnown(
   untrusted: readonly UntrustedText[],
   definitions: readonly UntrustedText[] = [],
 ): Known {
+  const plain = said.map(plainText);
+  const hosts = addressKeys(plain);
   return {
-    said: keysOf(said.map(plainText)),
+    said: keysOf(plain),
     saidSqueezed: said.map(squeezed).join('\n'),
-    saidText: said.map(plainText).join('\n'),
-    saidAddresses: new Set(addressKeys(said.map(plainText)).flatMap(domainsOf)),
-    saidHosts: new Set(addressKeys(said.map(plainText))),
-    saidPhrases: said.map(plainText).map(phraseOf).join('\n'),
+    saidText: plain.join('\n'),
+    saidAddresses: new Set(hosts.flatMap(domainsOf)),
+    saidHosts: new Set(hosts),
+    saidPhrases: plain.map(phraseOf).join('\n'),
     saidTimes: timesOf(said),
     sources: untrusted.toReversed().map(sourceOf),
     described: definitions.map(sourceOf),
