@@ -93,20 +93,12 @@ export async function openStore(options: OpenOptions = {}): Promise<Store> {
 
 /** The log, whose code comes with the first call or the screen that shows it. */
 function createLazyLog(connection: Connection, changes: Changes): ActionLog {
-  let loaded: Promise<ActionLog> | null = null;
-  const log = (): Promise<ActionLog> => {
-    loaded ??= import('./action-log.ts').then(({ createActionLog }) =>
-      createActionLog(connection, changes),
-    );
-    // Another try may find a network again.
-    loaded.catch(() => (loaded = null));
-    return loaded;
-  };
+  const load = async () => (await import('./action-log.ts')).createActionLog(connection, changes);
   return {
-    append: async (draft) => (await log()).append(draft),
-    search: async (query, limit) => (await log()).search(query, limit),
-    verify: async () => (await log()).verify(),
-    export: async () => (await log()).export(),
-    clear: async () => (await log()).clear(),
+    append: async (draft) => (await load()).append(draft),
+    search: async (query, limit) => (await load()).search(query, limit),
+    verify: async () => (await load()).verify(),
+    export: async () => (await load()).export(),
+    clear: async () => (await load()).clear(),
   };
 }
