@@ -31,27 +31,26 @@ const bin = (name: string): string => path.resolve('node_modules/.bin', name);
 const PASSED: Tally = { passed: 1, failed: 0, skipped: 0 };
 const FAILED: Tally = { passed: 0, failed: 1, skipped: 0 };
 
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Others run beside it: its output is shown at the end and in one piece. */
+  readonly apart?: boolean;
+}
+
 /** Runs a command with its output shown; resolves with its exit code. */
-function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+function run(command: string, args: readonly string[], { env, apart }: RunOptions = {}) {
   return new Promise<number>((resolve) => {
-    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+    const child = spawn(command, args, {
+      stdio: apart ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+      env: { ...process.env, ...env },
+    });
+    const said: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => said.push(chunk));
     child.on('error', (error) => {
       console.error(error.message);
       resolve(1);
     });
-    child.on('close', (code) => resolve(code ?? 1));
-  });
-}
-
-/** As `run`, with the output shown at the end and in one piece: others run beside it. */
-function runApart(command: string, args: readonly string[]) {
-  return new Promise<number>((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    const said: Buffer[] = [];
-    const hear = (chunk: Buffer): void => void said.push(chunk);
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.on('error', (error) => said.push(Buffer.from(`${error.message}\n`)));
     child.on('close', (code) => {
       process.stdout.write(Buffer.concat(said));
       resolve(code ?? 1);
@@ -61,7 +60,7 @@ function runApart(command: string, args: readonly string[]) {
 
 const check = (name: string, command: string, ...args: string[]): Stage => ({
   name,
-  run: async () => ((await runApart(bin(command), args)) === 0 ? PASSED : FAILED),
+  run: async () => ((await run(bin(command), args, { apart: true })) === 0 ? PASSED : FAILED),
 });
 
 /** A runner that failed without a failed test (it crashed, a file did not load) is one failure. */
@@ -146,7 +145,7 @@ function playwright(): Stage {
     async run() {
       await rm(report, { force: true });
       const code = await run(bin('playwright'), ['test', '--reporter=list,json'], {
-        PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+        env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report },
       });
       const found = await readReport<PlaywrightReport>(report);
       return found ? honest(playwrightTally(found), code) : FAILED;
