@@ -15,6 +15,7 @@ import {
   say,
   test,
   turnEnded,
+  turnOn,
 } from './stack.ts';
 
 /** Taps a yes until it counts: in its first half second it does not. */
@@ -83,12 +84,7 @@ test('a server asks the person and the model, and its prompts and resources come
       await page.getByRole('button', { name: /^Refresh/ }).click();
       await expect(tool).toBeVisible({ timeout: 3_000 });
     }).toPass();
-    // A switch is drawn as tapped a moment before that is stored, and a page left then keeps nothing.
-    await expect(async () => {
-      if (!(await tool.isChecked())) await tool.click();
-      await page.reload();
-      await expect(tool).toBeChecked({ timeout: 3_000 });
-    }).toPass();
+    await turnOn(page, tool);
     await newConversation(page);
     await chooseMode(page, 'Cloud');
     await say(page, 'Call trigger_sampling_request prompt="Say hello"');

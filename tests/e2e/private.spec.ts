@@ -10,6 +10,7 @@ import {
   say,
   test,
   turnEnded,
+  turnOnDemo,
 } from './stack.ts';
 
 test('what a private server gave leaves the phone in no mode by itself, and only in the one turn that the person sends', async ({
@@ -18,14 +19,7 @@ test('what a private server gave leaves the phone in no mode by itself, and only
   const sent = (): string => JSON.stringify(cloud.requests.map(({ body }) => body));
   await connectDemo(page);
   await addCloud(page, cloud);
-  await page.goto('/servers');
-  await page.getByRole('link', { name: /Travel demo/ }).click();
-  const isPrivate = page.getByRole('switch', { name: 'Private' });
-  await expect(async () => {
-    if (!(await isPrivate.isChecked())) await isPrivate.click();
-    await page.reload();
-    await expect(isPrivate).toBeChecked({ timeout: 2_000 });
-  }).toPass();
+  await turnOnDemo(page, 'Private');
 
   await newConversation(page);
   await chooseMode(page, 'Cloud');

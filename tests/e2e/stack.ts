@@ -148,19 +148,26 @@ export async function useServedModel(
   await expect(card.getByText('In use')).toBeVisible({ timeout });
 }
 
-/** Believes the demo server's word on which of its tools only read. */
-export async function trustDemo(page: Page): Promise<void> {
-  const trust = page.getByRole('switch', { name: 'Trust its hints' });
+/** Turns a switch of the page on, and leaves it stored. */
+export async function turnOn(page: Page, toggle: Locator): Promise<void> {
   // A switch is drawn as tapped a moment before that is stored, and a page left then keeps nothing.
   await expect(async () => {
-    await page.goto('/servers');
-    await page.getByRole('link', { name: /Travel demo/ }).click();
-    await trust.waitFor({ timeout: 5_000 });
-    if (!(await trust.isChecked())) await trust.click();
+    await toggle.waitFor({ timeout: 5_000 });
+    if (!(await toggle.isChecked())) await toggle.click();
     await page.reload();
-    await expect(trust).toBeChecked({ timeout: 2_000 });
+    await expect(toggle).toBeChecked({ timeout: 3_000 });
   }).toPass();
 }
+
+/** Turns one of the demo server's switches on, on its page. */
+export async function turnOnDemo(page: Page, name: string): Promise<void> {
+  await page.goto('/servers');
+  await page.getByRole('link', { name: /Travel demo/ }).click();
+  await turnOn(page, page.getByRole('switch', { name }));
+}
+
+/** Believes the demo server's word on which of its tools only read. */
+export const trustDemo = (page: Page): Promise<void> => turnOnDemo(page, 'Trust its hints');
 
 /** Adds a model of random weights from a file, through the app's own screen; gives its card. */
 export async function addOwnModel(page: Page): Promise<Locator> {

@@ -44,6 +44,7 @@ import {
 } from './fake-app.ts';
 import { show, showConversation } from './render.ts';
 import { serverView } from './server-view.ts';
+import { modelRow } from './model-row.ts';
 
 const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen';
 
@@ -213,20 +214,7 @@ async function asking(what: ElicitRequest | SampleRequest, isAllowed = true): Pr
 // The screens.
 
 const model = (change: Partial<ModelView> = {}): ModelView => ({
-  row: {
-    id: 'a',
-    label: `Model ${LONG}`,
-    engine: 'wllama',
-    family: 'gemma3',
-    note: 'for tests',
-    files: [{ path: 'a.gguf', bytes: 100e6 }],
-    base: 'https://example.org/',
-    licence: { name: 'test', url: 'https://example.org/' },
-    contextTokens: 2048,
-    maxTools: 5,
-    memory: 300e6,
-    beside: true,
-  },
+  row: modelRow('a', `Model ${LONG}`),
   status: { kind: 'absent' },
   stored: 0,
   fit: { verdict: 'well', reason: 'It fits.', asks: ['This is a mobile network: 100 MB.'] },

@@ -7,22 +7,10 @@ import Models from '../../../src/ui/screens/Models.svelte';
 import StorageBar from '../../../src/ui/screens/StorageBar.svelte';
 import { fakeSession } from './fake-app.ts';
 import { show } from './render.ts';
+import { modelRow } from './model-row.ts';
 
 const model = (id: string, status: ModelStatus, more: Partial<ModelView> = {}): ModelView => ({
-  row: {
-    id,
-    label: `Model ${id}`,
-    engine: 'wllama',
-    family: 'gemma3',
-    note: 'for tests',
-    files: [{ path: 'a.gguf', bytes: 100e6 }],
-    base: 'https://example.org/',
-    licence: { name: 'test', url: 'https://example.org/' },
-    contextTokens: 2048,
-    maxTools: 5,
-    memory: 300e6,
-    beside: true,
-  },
+  row: modelRow(id),
   status,
   stored: 0,
   fit: { verdict: 'well', reason: 'It fits.', asks: [] },

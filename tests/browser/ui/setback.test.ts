@@ -2,32 +2,19 @@
 import { expect, test, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import type { App } from '../../../src/app.ts';
-import type { CatalogueRow, ModelView, Rung } from '../../../src/brain/local/types.ts';
+import type { ModelView, Rung } from '../../../src/brain/local/types.ts';
 import ModelCard from '../../../src/ui/screens/ModelCard.svelte';
 import Models from '../../../src/ui/screens/Models.svelte';
 import { navigate } from '../../../src/ui/router.ts';
 import { rungLabel, rungReason, takeRung } from '../../../src/ui/shell/rung.ts';
 import { fakeApp, fakeSession } from './fake-app.ts';
 import { show } from './render.ts';
+import { modelRow } from './model-row.ts';
 
 const MESSAGE = 'The browser closed while Model a was being loaded, probably for want of memory.';
 
-const row = (id: string): CatalogueRow => ({
-  id,
-  label: `Model ${id}`,
-  engine: 'wllama',
-  family: 'gemma3',
-  note: 'for tests',
-  files: [{ path: 'a.gguf', bytes: 100e6 }],
-  base: 'https://example.org/',
-  licence: { name: 'test', url: 'https://example.org/' },
-  contextTokens: 2048,
-  maxTools: 5,
-  memory: 300e6,
-  beside: true,
-});
 const view = (id: string, more: Partial<ModelView> = {}): ModelView => ({
-  row: row(id),
+  row: modelRow(id),
   status: { kind: 'absent' },
   stored: 0,
   fit: { verdict: 'well', reason: 'It fits.', asks: [] },
@@ -43,7 +30,7 @@ const failed = (next: Rung): ModelView =>
 test('its card says what happened and what the safer choice means; a tap takes it', async () => {
   const stepDown = vi.fn(async (_id: string) => null);
   const download = vi.fn(async (_id: string) => undefined);
-  const next: Rung = { kind: 'context', row: row('a'), contextTokens: 1024 };
+  const next: Rung = { kind: 'context', row: modelRow('a'), contextTokens: 1024 };
   await show(Models, {}, fakeSession(), {
     models: { list: async () => [failed(next)], stepDown, download },
   });
@@ -58,7 +45,7 @@ test('its card says what happened and what the safer choice means; a tap takes i
 test('each choice has its words, and says what it would download', () => {
   const rung = (kind: 'quantisation' | 'cpu' | 'smaller'): Rung => ({
     kind,
-    row: row('b'),
+    row: modelRow('b'),
     contextTokens: 2048,
   });
   expect(rungLabel(rung('cpu'))).toBe('Run it on the processor');

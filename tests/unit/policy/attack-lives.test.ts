@@ -5,7 +5,6 @@
  */
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { expect, onTestFinished, test } from 'vitest';
-import { createHost } from '../../../src/mcp/host.ts';
 import { pinOf } from '../../../src/mcp/pin.ts';
 import { createToolbox } from '../../../src/mcp/toolbox.ts';
 import { undoOf } from '../../../src/mcp/undo.ts';
@@ -15,7 +14,7 @@ import type { CallPart, ToolDefinition } from '../../../src/store/records.ts';
 import { QuotaError } from '../../../src/store/store.ts';
 import { call, conversation, draft, freshStore, text } from '../store/helpers.ts';
 import { freshGate, heard, question } from './helpers.ts';
-import { newPhone, tick, until, type Tab } from './tabs.ts';
+import { hostOf, newPhone, tick, until, type Tab } from './tabs.ts';
 
 const YES = { allow: true, scope: 'once' } as const;
 const asked = ({ session }: Tab): CallPart | undefined => session.view().questions[0]?.call;
@@ -191,16 +190,7 @@ async function served(define: () => readonly string[]) {
     },
     { legacy: 'reject' },
   );
-  const host = createHost({
-    store,
-    inPage: [],
-    online: () => true,
-    fetch: async (input, init) => handler.fetch(new Request(input, init)),
-  });
-  onTestFinished(async () => {
-    await host.close();
-    await handler.close();
-  });
+  const host = hostOf(store, handler);
   const toolbox = createToolbox({ store, host, timeZone: () => 'UTC' });
   const gate = createGate({ store });
   const add = async (url = 'https://work.example/mcp'): Promise<string> => {

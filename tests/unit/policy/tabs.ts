@@ -19,6 +19,7 @@ import { resultText } from '../../../src/mcp/render.ts';
 import { createToolbox } from '../../../src/mcp/toolbox.ts';
 import { createGate } from '../../../src/policy/gate.ts';
 import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { conversation, freshName } from '../store/helpers.ts';
 import { createRouter } from '../../../src/router/router.ts';
 import type { ToolMode } from '../../../src/policy/types.ts';
@@ -147,9 +148,25 @@ export async function until(met: () => boolean): Promise<void> {
   while (!met()) await tick();
 }
 
+/** A host whose every request goes to one handler in this process; both end with the test. */
+export function hostOf(store: Store, handler: ReturnType<typeof createMcpHandler>) {
+  const host = createHost({
+    store,
+    inPage: [],
+    online: () => true,
+    fetch: async (input, init) => handler.fetch(new Request(input, init)),
+  });
+  onTestFinished(async () => {
+    await host.close();
+    await handler.close();
+  });
+  return host;
+}
+
 export async function newPhone(): Promise<Phone> {
   const name = freshName();
   const store = await openStore({ name, channel: true });
+  onTestFinished(() => store.close());
   const ran: string[] = [];
   const underOldPin: string[] = [];
   let version = 1;
@@ -176,17 +193,7 @@ export async function newPhone(): Promise<Phone> {
     },
     { legacy: 'reject' },
   );
-  const host = createHost({
-    store,
-    inPage: [],
-    online: () => true,
-    fetch: async (input, init) => handler.fetch(new Request(input, init)),
-  });
-  onTestFinished(async () => {
-    await host.close();
-    await handler.close();
-    store.close();
-  });
+  const host = hostOf(store, handler);
   const added = await host.add({ url: 'https://notes.example/mcp' });
   if (!added.ok) throw new Error(added.error.message);
   const server = added.server.id;

@@ -1,26 +1,8 @@
 import { expect, test } from 'vitest';
 import { createLocalBrain } from '../../../../src/brain/local/brain.ts';
-import type {
-  CatalogueRow,
-  GenerateRequest,
-  LocalEngine,
-} from '../../../../src/brain/local/types.ts';
+import type { GenerateRequest, LocalEngine } from '../../../../src/brain/local/types.ts';
 import { png } from '../png.ts';
-
-const ROW: CatalogueRow = {
-  id: 'gemma3-270m-tools.wllama',
-  label: 'Gemma 3 270M, tools',
-  engine: 'wllama',
-  family: 'gemma3',
-  note: '',
-  files: [],
-  base: 'http://127.0.0.1/',
-  licence: { name: '', url: '' },
-  contextTokens: 2048,
-  maxTools: 6,
-  memory: 1,
-  beside: true,
-};
+import { rowOf } from './rows.ts';
 
 test('no model on the phone says that it sees, and each is told in words of a picture', async () => {
   const requests: GenerateRequest[] = [];
@@ -33,7 +15,7 @@ test('no model on the phone says that it sees, and each is told in words of a pi
     },
     unload: () => Promise.resolve(),
   };
-  const brain = createLocalBrain({ row: { ...ROW, images: true }, engine });
+  const brain = createLocalBrain({ row: rowOf({ engine: 'wllama', images: true }), engine });
   expect(brain.describe().can.images).toBe(false);
   const data = png(640, 480).toString('base64');
   const request = {
