@@ -59,12 +59,14 @@ export function counted(
           if (event.type === 'end')
             isWhole = event.reason !== 'aborted' && event.reason !== 'error';
           const cost = event.type === 'end' ? spent() : undefined;
-          if (cost !== undefined && usage.cost === undefined)
-            yield { type: 'usage', usage: { ...usage, cost } };
+          if (cost !== undefined && usage.cost === undefined) {
+            usage = { ...usage, cost };
+            yield { type: 'usage', usage };
+          }
           yield event;
         }
       } finally {
-        const cost = spent();
+        const cost = usage.cost ?? spent();
         // An answer is not lost because its price found no room.
         if (cost) await spend(cost).catch(() => undefined);
       }
