@@ -1,14 +1,13 @@
-/** Words of the app lock that more than one screen says. */
+/** Words of the app lock, and of passphrases, that more than one screen says. */
+import { count } from './words.ts';
 
 /** Characters of a passphrase, at least. */
 export const LEAST = 8;
 
-const units = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
-
 /** A wait in words: seconds below two minutes, minutes from there on, rounded up. */
 export function spell(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
-  return seconds < 120 ? units(seconds, 'second') : units(Math.ceil(seconds / 60), 'minute');
+  return seconds < 120 ? count(seconds, 'second') : count(Math.ceil(seconds / 60), 'minute');
 }
 
 /** After what time out of sight the lock closes, in milliseconds; null: when the app is closed. */
